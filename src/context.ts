@@ -1,0 +1,93 @@
+import type { PrismaClient } from './database/generated/prisma/client.js'
+import type { Database, Transaction } from './database/database.js'
+import type { Sql } from './database/sql.js'
+import { AppError } from './errors.js'
+import type { Secrets } from './secrets.js'
+
+/** The business that a request is for; every query is scoped to its id. */
+export interface BusinessRef {
+  readonly id: string
+  /** IANA zone in which its rules are judged (docs: decisions, Settings). */
+  readonly timezone: string
+}
+
+/** Who acts: the holder of an API key, the operator at the command line, or the service's own jobs. */
+export type Actor =
+  | { readonly kind: 'api_key'; readonly id: string; readonly scopes: readonly string[] }
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'job' }
+
+/** Everything a domain function may use. Made once per request; nothing else reaches the database. */
+export interface Context {
+  readonly database: Database
+  /** Prisma and SQL: of the running transaction where there is one, else outside any. */
+  readonly db: PrismaClient
+  readonly sql: Sql
+  readonly inTransaction: boolean
+  readonly secrets: Secrets
+  readonly business: BusinessRef
+  readonly actor: Actor
+  /** The moment of the request: the one clock of all its rules. */
+  readonly now: Date
+  readonly requestId: string
+  /** The REST facade runs its own operations: no limits of the graph apply to them. */
+  readonly internal: boolean
+  /** Ids of the customers the answer speaks of, so that erasing one can blank what is stored about them. */
+  readonly customerIds: Set<string>
+  /** Counts one use of a rate scope; the REST facade has counted before it calls. */
+  readonly consume: (scope: RateScope) => Promise<void>
+}
+
+/** Spec §8: points writes and code batches have limits of their own. */
+export type RateScope = 'default' | 'points' | 'batches'
+
+/** A context whose `db` and `sql` are inside a transaction: what locking and balance-changing helpers ask for. */
+export interface TransactionContext extends Context {
+  readonly inTransaction: true
+}
+
+/**
+ * Runs `work` in the request's transaction: the one that is open already (the facade opens it where an
+ * Idempotency-Key must be stored with the effect), or a new one that ends with `work`.
+ */
+export function transaction<T>(ctx: Context, work: (ctx: TransactionContext) => Promise<T>): Promise<T> {
+  if (ctx.inTransaction) return work(ctx as TransactionContext)
+  return ctx.database.transaction((open) => work(enter(ctx, open)))
+}
+
+/** The request's context with `db` and `sql` of an open transaction; `db` stays lazy. */
+export function enter(ctx: Context, open: Transaction): TransactionContext {
+  const inside = Object.create(ctx, {
+    sql: { value: open.sql },
+    db: { get: () => open.db },
+    inTransaction: { value: true },
+  })
+  return inside as TransactionContext
+}
+
+/** What an API key may do: `<resource>:read` or `<resource>:write` (docs: decisions, Keys). */
+export type Scope = `${Resource}:${'read' | 'write'}`
+
+export const resources = [
+  'rewards',
+  'redemptions',
+  'customers',
+  'points',
+  'transactions',
+  'code_batches',
+  'raffles',
+  'promotions',
+  'segments',
+  'tiers',
+  'reviews',
+  'devices',
+  'settings',
+] as const
+export type Resource = (typeof resources)[number]
+
+/** Refuses an actor whose key lacks the scope; a key without scopes has full access. */
+export function requireScope(ctx: Context, scope: Scope): void {
+  if (ctx.actor.kind !== 'api_key') return
+  const { scopes } = ctx.actor
+  if (scopes.length > 0 && !scopes.includes(scope)) throw new AppError('INSUFFICIENT_SCOPE', scope)
+}

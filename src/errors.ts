@@ -1,0 +1,142 @@
+/**
+ * The error catalogue: each error is declared once, with its HTTP status and the message that the
+ * specification (§7) or docs/decisions.md writes. Everything else (REST answers, `extensions.code` in the
+ * graph, what may be stored for an idempotency key) derives from it. The domain throws `AppError`; it knows
+ * neither Koa nor GraphQL.
+ */
+
+interface ErrorKind {
+  status: number
+  /** The text of the REST error; a function where it carries a value after a colon. */
+  message: string | ((value: number | string) => string)
+  /** Decided by the state of the business, so a retry with the same Idempotency-Key gets it again. */
+  storable?: true
+}
+
+const withValue = (code: string) => (value: number | string) => `${code}:${value}`
+
+export const catalogue = {
+  // Requests
+  INVALID_INPUT: { status: 400, message: 'Invalid input' },
+  INVALID_JSON: { status: 400, message: 'Request body is not valid JSON' },
+  NOT_AN_OBJECT: { status: 400, message: 'Request body must be a JSON object' },
+  EMPTY_UPDATE: { status: 400, message: 'Provide at least one field to change' },
+  CUSTOMER_ADDRESS: { status: 400, message: 'Provide exactly one of user_id or identifier.' },
+  INVALID_IDEMPOTENCY_KEY: { status: 400, message: 'Idempotency-Key must be 1 to 255 characters' },
+  INVALID_API_KEY: { status: 401, message: 'Invalid API key' },
+  BUSINESS_SUSPENDED: { status: 403, message: 'Business suspended' },
+  INSUFFICIENT_SCOPE: { status: 403, message: (scope) => `Insufficient scope: ${scope}` },
+  ROUTE_NOT_FOUND: { status: 404, message: 'Route not found' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'Method not allowed' },
+  BODY_TOO_LARGE: { status: 413, message: 'Request body too large' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Content-Type must be application/json' },
+  RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests, please try again later' },
+  INTERNAL: { status: 500, message: 'Internal server error' },
+  UNAVAILABLE: { status: 503, message: 'Service temporarily unavailable' },
+
+  // Idempotency (spec §8)
+  IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'IDEMPOTENCY_KEY_REUSED' },
+  IDEMPOTENCY_KEY_IN_USE: { status: 409, message: 'IDEMPOTENCY_KEY_IN_USE' },
+  CUSTOMER_ERASED: { status: 410, message: 'CUSTOMER_ERASED' },
+
+  // Things that are not there (or belong to another business: the same answer)
+  REWARD_NOT_FOUND: { status: 404, message: 'Reward not found', storable: true },
+  REDEMPTION_NOT_FOUND: { status: 404, message: 'Redemption not found', storable: true },
+  IDENTIFIER_NOT_FOUND: { status: 404, message: 'Identifier not found', storable: true },
+  TRANSACTION_NOT_FOUND: { status: 404, message: 'Transaction not found', storable: true },
+  CUSTOMER_NOT_FOUND: {
+    status: 404,
+    message: 'Customer not found. Check the user_id or identifier.',
+    storable: true,
+  },
+
+  // Customers and points
+  IDENTIFIER_TAKEN: { status: 409, message: 'IDENTIFIER_TAKEN', storable: true },
+  INSUFFICIENT_POINTS: { status: 409, message: withValue('INSUFFICIENT_POINTS'), storable: true },
+  BALANCE_LIMIT_REACHED: { status: 409, message: withValue('BALANCE_LIMIT_REACHED'), storable: true },
+  TRANSACTION_NOT_REVERSIBLE: { status: 409, message: 'TRANSACTION_NOT_REVERSIBLE', storable: true },
+  TRANSACTION_ALREADY_REVERSED: { status: 409, message: 'TRANSACTION_ALREADY_REVERSED', storable: true },
+
+  // Rewards (spec §3, §7)
+  REWARD_LIMIT_BELOW_CURRENT: {
+    status: 400,
+    message: withValue('REWARD_LIMIT_BELOW_CURRENT'),
+    storable: true,
+  },
+  REWARD_LIMIT_REACHED: { status: 409, message: withValue('REWARD_LIMIT_REACHED'), storable: true },
+  DIGITAL_POOL_EXHAUSTED: { status: 409, message: 'DIGITAL_POOL_EXHAUSTED', storable: true },
+
+  // Redemptions (spec §4 note 1, §7)
+  REDEMPTION_NOT_IN_STORE: { status: 400, message: withValue('REDEMPTION_NOT_IN_STORE'), storable: true },
+  REDEMPTION_NOT_PENDING: { status: 409, message: withValue('REDEMPTION_NOT_PENDING'), storable: true },
+  REDEMPTION_EXPIRED: { status: 409, message: 'REDEMPTION_EXPIRED', storable: true },
+  REDEMPTION_COOLDOWN_ACTIVE: {
+    status: 409,
+    message: withValue('REDEMPTION_COOLDOWN_ACTIVE'),
+    storable: true,
+  },
+  REDEMPTION_NOT_ELIGIBLE: { status: 409, message: withValue('REDEMPTION_NOT_ELIGIBLE'), storable: true },
+  REDEMPTION_LIMIT_REACHED: { status: 409, message: withValue('REDEMPTION_LIMIT_REACHED'), storable: true },
+  DELIVERY_MODE_UNAVAILABLE: {
+    status: 409,
+    message: withValue('DELIVERY_MODE_UNAVAILABLE'),
+    storable: true,
+  },
+} as const satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof catalogue
+
+/** Codes whose message carries a value. */
+type ValuedCode = {
+  [C in ErrorCode]: (typeof catalogue)[C]['message'] extends string ? never : C
+}[ErrorCode]
+
+/** One refused field: `path` in the graph's camelCase, dots between levels. */
+export interface FieldIssue {
+  path: string
+  message: string
+}
+
+/** A refusal from the catalogue. Anything thrown that is not one is a fault of ours and is masked. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly value: number | string | undefined
+  /** Seconds after which a retry makes sense, where the answer says so (429, 503, a key in use). */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: Exclude<ErrorCode, ValuedCode>, value?: undefined, retryAfterSeconds?: number)
+  constructor(code: ValuedCode, value: number | string)
+  constructor(code: ErrorCode, value?: number | string, retryAfterSeconds?: number) {
+    const { message } = catalogue[code] as ErrorKind
+    super(typeof message === 'string' ? message : message(value as number | string))
+    this.name = 'AppError'
+    this.code = code
+    this.value = value
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+
+  get kind(): ErrorKind {
+    return catalogue[this.code]
+  }
+}
+
+/** Bad input: every refused field by name. */
+export class InvalidInput extends AppError {
+  readonly issues: readonly FieldIssue[]
+
+  constructor(issues: readonly FieldIssue[]) {
+    super('INVALID_INPUT')
+    this.issues = issues
+    this.message = describeIssues(issues)
+  }
+}
+
+/** `points_cost: must be at least 0; name: required` (`spell` turns a path into the caller's spelling). */
+export const describeIssues = (
+  issues: readonly FieldIssue[],
+  spell: (path: string) => string = (path) => path,
+): string =>
+  issues.map(({ path, message }) => (path === '' ? message : `${spell(path)}: ${message}`)).join('; ')
+
+/** Refuses one field by name. */
+export const invalid = (path: string, message: string): InvalidInput => new InvalidInput([{ path, message }])

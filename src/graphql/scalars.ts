@@ -1,0 +1,49 @@
+import { GraphQLError } from 'graphql'
+import { isCalendarDate, isUuid, parseInstant } from './bounds.js'
+import { builder } from './builder.js'
+
+const refuse = (what: string): never => {
+  throw new GraphQLError(`must be ${what}`)
+}
+
+builder.scalarType('UUID', {
+  description: 'A UUID; read in any case, written in lower case.',
+  serialize: (value) => value,
+  parseValue: (value) => (isUuid(value) ? value.toLowerCase() : refuse('a UUID')),
+})
+
+builder.scalarType('DateTime', {
+  description: 'A moment: ISO 8601 with a time zone; written in UTC with milliseconds.',
+  serialize: (value) => (value instanceof Date ? value.toISOString() : value),
+  parseValue: (value) =>
+    (typeof value === 'string' && parseInstant(value)) || refuse('an ISO 8601 timestamp with a time zone'),
+})
+
+builder.scalarType('Date', {
+  description: 'A day of the calendar, `YYYY-MM-DD`.',
+  // A Date comes from Prisma, which reads a `date` column as midnight UTC.
+  serialize: (value) => (value instanceof Date ? value.toISOString().slice(0, 10) : value),
+  parseValue: (value) =>
+    typeof value === 'string' && isCalendarDate(value) ? value : refuse('a date (YYYY-MM-DD)'),
+})
+
+builder.scalarType('Decimal', {
+  description: 'An exact decimal number, as a string.',
+  serialize: (value) => value.toString(),
+  parseValue: (value) =>
+    typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? value : refuse('a decimal string'),
+})
+
+builder.scalarType('SafeInt', {
+  description: 'A whole number up to 2^53 - 1: sums, counts and money in minor units.',
+  serialize: (value) => Number(value),
+  parseValue: (value) =>
+    typeof value === 'number' && Number.isSafeInteger(value) ? value : refuse('a safe integer'),
+})
+
+builder.scalarType('WeekSchedule', {
+  description:
+    'Opening hours by weekday: `{"monday": {"active": true, "start": "09:00", "end": "17:00"}, …}`. A day left out is unrestricted.',
+  serialize: (value) => value,
+  parseValue: () => refuse('read only; see WeekScheduleInput'),
+})

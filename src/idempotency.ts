@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import { type Context, enter, type TransactionContext } from './context.js'
+import { statement } from './database/sql.js'
+import { AppError } from './errors.js'
+
+/** An answer as it can be stored: the exact bytes that are sent again. */
+export interface Answer {
+  status: number
+  body: string
+  /** A refusal: whatever the operation wrote is rolled back. */
+  refused: boolean
+  /** Decided by the state of the business: a retry with the same key gets it again (docs: decisions, Idempotency). */
+  storable: boolean
+}
+
+interface StoredRow {
+  locked: boolean
+  status: number | null
+  body: Buffer | null
+  sameRequest: boolean | null
+}
+
+export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000
+
+const lockAndFind = statement<StoredRow>(
+  'idempotency_lock_and_find',
+  `SELECT pg_try_advisory_xact_lock($3::bigint) AS locked, k.status, k.body, k.fingerprint = $4 AS "sameRequest"
+     FROM (SELECT) AS one LEFT JOIN idempotency_keys k
+       ON k.business_id = $1 AND k.key = $2 AND k.created_at > $5`,
+)
+const store = statement<never>(
+  'idempotency_store',
+  `INSERT INTO idempotency_keys AS k (business_id, key, fingerprint, status, body, customer_ids, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)
+   ON CONFLICT (business_id, key) DO UPDATE
+     SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+         customer_ids = excluded.customer_ids, created_at = excluded.created_at
+     WHERE k.created_at <= $8`,
+)
+
+/** Ends the transaction without its effects, carrying the answer out. */
+class RolledBack extends Error {
+  readonly answer: Answer | undefined
+
+  constructor(answer: Answer | undefined) {
+    super('rolled back')
+    this.answer = answer
+  }
+}
+
+/**
+ * Runs a write once for a key: the effect and the answer commit in one transaction, so after a crash both are
+ * there or neither. A retry gets the stored answer. A refusal is stored without effects.
+ *
+ * `run` must do all its work in the context it is given. Throws IDEMPOTENCY_KEY_IN_USE while the first request
+ * is still running (at once, it never waits), IDEMPOTENCY_KEY_REUSED for another request with the same key,
+ * CUSTOMER_ERASED where the answer spoke of a customer who was erased since.
+ */
+export async function once(
+  ctx: Context,
+  key: string,
+  fingerprint: Buffer,
+  run: (ctx: TransactionContext) => Promise<Answer>,
+): Promise<{ answer: Answer; replayed: boolean }> {
+  const claim = claimOf(ctx, key, fingerprint)
+  try {
+    return await ctx.database.transaction(async (open) => {
+      const inside = enter(ctx, open)
+      const known = await find(inside, claim)
+      if (known) return { answer: known, replayed: true }
+      const answer = await run(inside)
+      if (answer.refused) throw new RolledBack(answer)
+      // Another instance may have committed between our look and our lock: its answer stands.
+      if (answer.storable && !(await save(inside, claim, answer))) throw new RolledBack(undefined)
+      return { answer, replayed: false }
+    })
+  } catch (error) {
+    if (!(error instanceof RolledBack)) throw error
+    const { answer } = error
+    if (answer && !answer.storable) return { answer, replayed: false }
+    return ctx.database.transaction(async (open) => {
+      const inside = enter(ctx, open)
+      const known = await find(inside, claim)
+      if (known) return { answer: known, replayed: true }
+      if (!answer || !(await save(inside, claim, answer))) throw inUse()
+      return { answer, replayed: false }
+    })
+  }
+}
+
+/** Throws INVALID_IDEMPOTENCY_KEY unless the header's value can be a key (spec §8: at most 255 characters). */
+export function requireValidKey(key: string): void {
+  if (key.length === 0 || key.length > 255) throw new AppError('INVALID_IDEMPOTENCY_KEY')
+}
+
+interface Claim {
+  key: string
+  fingerprint: Buffer
+  lock: string
+  expiredBefore: Date
+}
+
+const claimOf = (ctx: Context, key: string, fingerprint: Buffer): Claim => ({
+  key,
+  fingerprint,
+  // A lock of 64 bits: two keys that share one would at worst answer "in use" to each other for a moment.
+  lock: createHash('sha256').update(`${ctx.business.id}:${key}`).digest().readBigInt64BE().toString(),
+  expiredBefore: new Date(ctx.now.getTime() - KEY_LIFETIME_MS),
+})
+
+const inUse = () => new AppError('IDEMPOTENCY_KEY_IN_USE', undefined, 1)
+
+async function find(ctx: Context, claim: Claim): Promise<Answer | undefined> {
+  const row = (await ctx.sql.row(lockAndFind, [
+    ctx.business.id,
+    claim.key,
+    claim.lock,
+    claim.fingerprint,
+    claim.expiredBefore,
+  ]))!
+  if (row.status !== null) {
+    if (!row.sameRequest) throw new AppError('IDEMPOTENCY_KEY_REUSED')
+    if (!row.body) throw new AppError('CUSTOMER_ERASED')
+    return { status: row.status, body: ctx.secrets.open(row.body), refused: false, storable: true }
+  }
+  if (!row.locked) throw inUse()
+  return undefined
+}
+
+const save = async (ctx: Context, claim: Claim, answer: Answer): Promise<boolean> =>
+  (await ctx.sql.run(store, [
+    ctx.business.id,
+    claim.key,
+    claim.fingerprint,
+    answer.status,
+    // Sealed whole: answers hold names, codes and secrets.
+    ctx.secrets.seal(answer.body),
+    [...ctx.customerIds],
+    ctx.now,
+    claim.expiredBefore,
+  ])) > 0

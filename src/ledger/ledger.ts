@@ -1,0 +1,184 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { TransactionContext } from '../context.js'
+import { statement } from '../database/sql.js'
+import { AppError } from '../errors.js'
+import { localDate } from '../time.js'
+import type { CustomerAccount } from './customer.js'
+import { usableBalance } from './expiry.rules.js'
+
+/**
+ * The only code that changes a balance. A balance is the sum of its completed earn rows minus the sum of its
+ * completed redeem rows, always: each change writes its row, the balance and every aggregate in one statement.
+ */
+
+/** No balance passes this (docs: decisions, Points and transactions); refunds are exempt. */
+export const MAX_BALANCE = 2_000_000_000
+
+export type TransactionType = 'earn' | 'redeem'
+export type TransactionSource =
+  | 'api'
+  | 'terminal'
+  | 'dashboard'
+  | 'code'
+  | 'raffle'
+  | 'reward'
+  | 'refund'
+  | 'reversal'
+  | 'expiry'
+  | 'erasure'
+  | 'tier_bonus'
+  | 'referral'
+  | 'import'
+
+/** A row of the ledger, named as the model `Transaction`. */
+export interface LedgerRow {
+  businessId: string
+  id: string
+  customerId: string
+  type: TransactionType
+  status: 'pending' | 'completed' | 'failed'
+  source: TransactionSource
+  points: number
+  amountMinor: number | null
+  currency: string | null
+  deviceId: string | null
+  locationId: string | null
+  rewardId: string | null
+  redemptionId: string | null
+  reversesId: string | null
+  description: string | null
+  occurredAt: Date
+  createdAt: Date
+}
+
+/** What is to be booked on a locked account. */
+export interface Entry {
+  type: TransactionType
+  source: TransactionSource
+  /** At least 0. */
+  points: number
+  occurredAt?: Date
+  amountMinor?: number | null
+  currency?: string | null
+  locationId?: string | null
+  rewardId?: string | null
+  redemptionId?: string | null
+  reversesId?: string | null
+  description?: string | null
+  /** What spend (minor units) and tier progress change by; default 0. */
+  spendMinor?: number
+  earnedPoints?: number
+  /** Completed reward redemptions; default 0. */
+  redemptions?: number
+}
+
+/** Sources of which a completed row is a visit of its local day (docs: decisions, Points and transactions). */
+const VISITS: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'code', 'reward', 'import'])
+
+/** How many rows the counter of a business's transactions is spread over. */
+const COUNT_SHARDS = 64
+
+const postEntry = statement<{ balance: number; visitCount: number; lastVisitAt: Date | null }>(
+  'ledger_post',
+  `WITH visit AS (
+     INSERT INTO visits (business_id, customer_id, date)
+     SELECT $1, $2, $5::date WHERE $5::date IS NOT NULL
+     ON CONFLICT DO NOTHING RETURNING 1
+   ), account AS (
+     UPDATE customers
+        SET balance = balance + $4::int,
+            visit_count = visit_count + (SELECT count(*)::int FROM visit),
+            last_visit_at = CASE WHEN $5::date IS NULL THEN last_visit_at ELSE greatest(last_visit_at, $6::timestamptz) END,
+            redemption_count = redemption_count + $7::int,
+            spend_minor = spend_minor + $8::bigint,
+            earned_points = earned_points + $9::bigint,
+            updated_at = $10::timestamptz
+      WHERE business_id = $1 AND id = $2 AND balance - held + $4::int >= 0
+     RETURNING balance, visit_count, last_visit_at
+   ), row AS (
+     INSERT INTO transactions (business_id, id, customer_id, type, status, source, points, amount_minor, currency,
+                               device_id, location_id, reward_id, redemption_id, reverses_id, description,
+                               occurred_at, created_at)
+     SELECT $1, $3, $2, $11, 'completed', $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $6::timestamptz, $10::timestamptz
+       FROM account
+     RETURNING type, status
+   ), counted AS (
+     INSERT INTO transaction_counts AS n (business_id, type, status, shard, count)
+     SELECT $1, type, status, $22::smallint, 1 FROM row
+     ON CONFLICT (business_id, type, status, shard) DO UPDATE SET count = n.count + 1
+   )
+   SELECT balance, visit_count AS "visitCount", last_visit_at AS "lastVisitAt" FROM account`,
+)
+
+/**
+ * Books an entry on a locked account and brings the account up to date. Throws INSUFFICIENT_POINTS with what is
+ * free, or BALANCE_LIMIT_REACHED with the limit.
+ */
+export async function post(ctx: TransactionContext, account: CustomerAccount, entry: Entry): Promise<LedgerRow> {
+  const delta = entry.type === 'earn' ? entry.points : -entry.points
+  const free = account.balance - account.held
+  if (free + delta < 0) throw new AppError('INSUFFICIENT_POINTS', free)
+  if (delta > 0 && account.balance + delta > MAX_BALANCE && entry.source !== 'refund')
+    throw new AppError('BALANCE_LIMIT_REACHED', MAX_BALANCE)
+
+  const occurredAt = entry.occurredAt ?? ctx.now
+  const row: LedgerRow = {
+    businessId: ctx.business.id,
+    id: uuidv7(),
+    customerId: account.id,
+    type: entry.type,
+    status: 'completed',
+    source: entry.source,
+    points: entry.points,
+    amountMinor: entry.amountMinor ?? null,
+    currency: entry.currency ?? null,
+    deviceId: null,
+    locationId: entry.locationId ?? null,
+    rewardId: entry.rewardId ?? null,
+    redemptionId: entry.redemptionId ?? null,
+    reversesId: entry.reversesId ?? null,
+    description: entry.description ?? null,
+    occurredAt,
+    createdAt: ctx.now,
+  }
+  const posted = await ctx.sql.row(postEntry, [
+    row.businessId,
+    row.customerId,
+    row.id,
+    delta,
+    VISITS.has(entry.source) ? localDate(occurredAt, account.timezone) : null,
+    occurredAt,
+    entry.redemptions ?? 0,
+    entry.spendMinor ?? 0,
+    entry.earnedPoints ?? 0,
+    row.createdAt,
+    row.type,
+    row.source,
+    row.points,
+    row.amountMinor,
+    row.currency,
+    row.deviceId,
+    row.locationId,
+    row.rewardId,
+    row.redemptionId,
+    row.reversesId,
+    row.description,
+    shardOf(row.customerId),
+  ])
+  // The account is locked and was checked above: the guard in the statement is the database's own word.
+  if (!posted) throw new AppError('INSUFFICIENT_POINTS', free)
+  account.balance = posted.balance
+  account.visitCount = posted.visitCount
+  account.lastVisitAt = posted.lastVisitAt
+  account.redemptionCount += entry.redemptions ?? 0
+  return row
+}
+
+const shardOf = (customerId: string): number => Number.parseInt(customerId.slice(-2), 16) % COUNT_SHARDS
+
+/** Books the expiry of points whose time has come; every balance change begins with it. */
+export async function settleExpiry(ctx: TransactionContext, account: CustomerAccount): Promise<LedgerRow | undefined> {
+  const expired = account.balance - usableBalance(account, account, ctx.now)
+  if (expired <= 0) return undefined
+  return post(ctx, account, { type: 'redeem', source: 'expiry', points: expired })
+}

@@ -1,0 +1,32 @@
+import Big from 'big.js'
+
+/** How many decimals a currency's amounts have (ISO 4217): 2 for USD, 0 for JPY. */
+export const currencyDecimals = (currency: string): number => {
+  let decimals = known.get(currency)
+  if (decimals === undefined) {
+    const options = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+    decimals = options.maximumFractionDigits ?? 2
+    known.set(currency, decimals)
+  }
+  return decimals
+}
+const known = new Map<string, number>()
+
+/** `12.5` → 1250 for a currency of two decimals; undefined where the amount has more decimals than the currency. */
+export function minorUnits(amount: string, currency: string): number | undefined {
+  const minor = new Big(amount).times(new Big(10).pow(currencyDecimals(currency)))
+  return minor.eq(minor.round(0)) ? minor.toNumber() : undefined
+}
+
+/** 1250 → `12.50` for a currency of two decimals. */
+export const majorUnits = (minor: number | bigint, currency: string): string => {
+  const decimals = currencyDecimals(currency)
+  return new Big(minor.toString()).div(new Big(10).pow(decimals)).toFixed(decimals)
+}
+
+/** Points for an amount of money: exact decimals, floored once at the end. */
+export const earnedPoints = (amount: string, pointsPerUnit: string, ...multipliers: string[]): number =>
+  multipliers
+    .reduce((points, multiplier) => points.times(multiplier), new Big(amount).times(pointsPerUnit))
+    .round(0, Big.roundDown)
+    .toNumber()

@@ -1,0 +1,130 @@
+import type { CustomerAddress } from '../customers/address.js'
+import { type Context, transaction } from '../context.js'
+import { AppError, invalid } from '../errors.js'
+import { type CustomerAccount, lockAccount, readAccount } from '../ledger/customer.js'
+import { type LedgerRow, MAX_BALANCE, post, settleExpiry, type TransactionSource } from '../ledger/ledger.js'
+import { statement } from '../database/sql.js'
+import { earnedPoints, minorUnits } from './earning.rules.js'
+
+export interface PointsResult {
+  transaction: LedgerRow
+  balance: CustomerAccount
+}
+
+export interface IssueInput extends CustomerAddress {
+  points?: number | null | undefined
+  /** Decimal, in the business's currency. */
+  amount?: string | null | undefined
+  locationId?: string | null | undefined
+  description?: string | null | undefined
+  occurredAt?: Date | null | undefined
+}
+
+/**
+ * Gives points: exactly `points`, or what `amount` earns (rate × tier multiplier, floored once). Throws
+ * CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND, BALANCE_LIMIT_REACHED, or InvalidInput naming `amount` or `occurredAt`.
+ */
+export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResult> {
+  const occurredAt = input.occurredAt ?? ctx.now
+  if (occurredAt > ctx.now) throw invalid('occurredAt', 'must not be in the future')
+  return transaction(ctx, async (tx) => {
+    const account = await lockAccount(tx, input)
+    await settleExpiry(tx, account)
+    const earned = input.amount == null ? { points: input.points! } : purchase(account, input.amount)
+    const row = await post(tx, account, {
+      type: 'earn',
+      source: sourceOf(ctx),
+      occurredAt,
+      locationId: input.locationId ?? null,
+      description: input.description ?? null,
+      earnedPoints: earned.points,
+      ...earned,
+    })
+    return { transaction: row, balance: account }
+  })
+}
+
+function purchase(account: CustomerAccount, amount: string) {
+  const amountMinor = minorUnits(amount, account.currency)
+  if (amountMinor === undefined) throw invalid('amount', `has more decimals than ${account.currency} has`)
+  const points = earnedPoints(amount, account.earnPointsPerUnit, account.tierPointsMultiplier)
+  if (points > MAX_BALANCE) throw new AppError('BALANCE_LIMIT_REACHED', MAX_BALANCE)
+  return { points, amountMinor, currency: account.currency, spendMinor: amountMinor }
+}
+
+/** Who gave or took the points, as rows say it. */
+const sourceOf = (ctx: Context): TransactionSource => (ctx.actor.kind === 'api_key' ? 'api' : 'dashboard')
+
+/** Takes points. Throws CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND or INSUFFICIENT_POINTS with what is free. */
+export function redeemPoints(
+  ctx: Context,
+  input: CustomerAddress & { points: number; description?: string | null | undefined },
+): Promise<PointsResult> {
+  return transaction(ctx, async (tx) => {
+    const account = await lockAccount(tx, input)
+    await settleExpiry(tx, account)
+    const row = await post(tx, account, {
+      type: 'redeem',
+      source: sourceOf(ctx),
+      points: input.points,
+      description: input.description ?? null,
+    })
+    return { transaction: row, balance: account }
+  })
+}
+
+interface Reversible {
+  customerId: string
+  type: string
+  status: string
+  source: TransactionSource
+  points: number
+  amountMinor: number | null
+  currency: string | null
+  reversed: boolean
+}
+
+const findReversible = statement<Reversible>(
+  'find_reversible_transaction',
+  `SELECT o.customer_id AS "customerId", o.type, o.status, o.source, o.points, o.amount_minor AS "amountMinor",
+          o.currency, EXISTS (SELECT FROM transactions r WHERE r.business_id = $1 AND r.reverses_id = $2) AS reversed
+     FROM transactions o WHERE o.business_id = $1 AND o.id = $2`,
+)
+
+/** Earnings that goods can be returned for; refunds, bonuses and reversals are no purchases. */
+const REVERSIBLE: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'dashboard', 'code', 'import'])
+const PURCHASES: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'code', 'import'])
+
+/**
+ * Takes back an earning, whole and once (returned goods); spend and tier progress go down with it. Throws
+ * TRANSACTION_NOT_FOUND, TRANSACTION_NOT_REVERSIBLE, TRANSACTION_ALREADY_REVERSED, or INSUFFICIENT_POINTS where the
+ * customer has spent the points since.
+ */
+export function reverseTransaction(ctx: Context, { id }: { id: string }): Promise<PointsResult> {
+  return transaction(ctx, async (tx) => {
+    const target = [ctx.business.id, id]
+    const known = await tx.sql.row(findReversible, target)
+    if (!known) throw new AppError('TRANSACTION_NOT_FOUND')
+    if (known.type !== 'earn' || known.status !== 'completed' || !REVERSIBLE.has(known.source))
+      throw new AppError('TRANSACTION_NOT_REVERSIBLE')
+    const account = await lockAccount(tx, { userId: known.customerId })
+    // Asked again now that nobody else can be reversing it.
+    if ((await tx.sql.row(findReversible, target))!.reversed) throw new AppError('TRANSACTION_ALREADY_REVERSED')
+    await settleExpiry(tx, account)
+    const row = await post(tx, account, {
+      type: 'redeem',
+      source: 'reversal',
+      points: known.points,
+      amountMinor: known.amountMinor,
+      currency: known.currency,
+      reversesId: id,
+      spendMinor: -(known.amountMinor ?? 0),
+      earnedPoints: PURCHASES.has(known.source) ? -known.points : 0,
+    })
+    return { transaction: row, balance: account }
+  })
+}
+
+/** The balance object of spec §2. Throws CUSTOMER_NOT_FOUND. */
+export const readBalance = (ctx: Context, address: CustomerAddress): Promise<CustomerAccount> =>
+  readAccount(ctx, address)

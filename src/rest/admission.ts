@@ -1,0 +1,86 @@
+import type { ParameterizedContext } from 'koa'
+import type { Clock } from '../clock.js'
+import type { Context, RateScope } from '../context.js'
+import type { Database } from '../database/database.js'
+import { AppError } from '../errors.js'
+import type { Secrets } from '../secrets.js'
+import type { Authentication, Credential } from './authentication.js'
+import type { RateLimits, RateState } from './rate-limit.js'
+
+/** Who may come in, and how often: the same for every REST route and for the graph. */
+export interface Admission {
+  /** Checks the key; a failure counts against the client's address (docs: decisions, Keys). */
+  authenticate(koa: ParameterizedContext): Promise<void>
+  /** Counts one request in a rate scope and gives the request's context. */
+  admit(koa: ParameterizedContext, scope: RateScope, internal?: boolean): Promise<Context>
+  /** Sets the headers of the address's limit where no key was accepted. */
+  describeAddress(koa: ParameterizedContext): Promise<void>
+}
+
+export interface AdmissionDeps {
+  database: Database
+  secrets: Secrets
+  clock: Clock
+  authentication: Authentication
+  rateLimits: RateLimits
+}
+
+export function createAdmission(deps: AdmissionDeps): Admission {
+  const { database, secrets, clock, authentication, rateLimits } = deps
+
+  async function consume(koa: ParameterizedContext, scope: RateScope): Promise<void> {
+    const { keyId } = koa.state.credential as Credential
+    report(koa, await rateLimits.consume(scope, keyId))
+  }
+
+  return {
+    async authenticate(koa) {
+      const now = clock.now()
+      koa.state.now = now
+      try {
+        koa.state.credential = await authentication.authenticate(koa.get('Authorization') || undefined, now)
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'INVALID_API_KEY')
+          report(koa, await rateLimits.consumeFailedAuth(koa.ip))
+        else await this.describeAddress(koa)
+        throw error
+      }
+    },
+
+    async admit(koa, scope, internal = true) {
+      await consume(koa, scope)
+      const { keyId, scopes, businessId, timezone } = koa.state.credential as Credential
+      koa.state.businessId = businessId
+      return {
+        database,
+        db: database.db,
+        sql: database.sql,
+        inTransaction: false,
+        secrets,
+        business: { id: businessId, timezone },
+        actor: { kind: 'api_key', id: keyId, scopes },
+        now: koa.state.now as Date,
+        requestId: koa.state.requestId as string,
+        internal,
+        customerIds: new Set(),
+        consume: (other) => consume(koa, other),
+      }
+    },
+
+    async describeAddress(koa) {
+      setHeaders(koa, await rateLimits.peekFailedAuth(koa.ip))
+    },
+  }
+}
+
+/** The three headers of spec §8; throws RATE_LIMIT_EXCEEDED past the limit. */
+function report(koa: ParameterizedContext, state: RateState): void {
+  setHeaders(koa, state)
+  if (state.exceeded) throw new AppError('RATE_LIMIT_EXCEEDED', undefined, state.resetSeconds)
+}
+
+function setHeaders(koa: ParameterizedContext, state: RateState): void {
+  koa.set('RateLimit-Limit', String(state.limit))
+  koa.set('RateLimit-Remaining', String(state.remaining))
+  koa.set('RateLimit-Reset', String(state.resetSeconds))
+}

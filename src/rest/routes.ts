@@ -1,0 +1,7 @@
+import { businessRoutes } from '../businesses/businesses.routes.js'
+import { pointsRoutes } from '../points/points.routes.js'
+import { transactionRoutes } from '../transactions/transactions.routes.js'
+import type { Route } from './route.js'
+
+/** The route table: spec §4 and the additions of docs/decisions.md. */
+export const routes: readonly Route[] = [...businessRoutes, ...pointsRoutes, ...transactionRoutes]

@@ -1,0 +1,31 @@
+import { pageQuery, type Route } from '../rest/route.js'
+
+/** A row of the ledger as lists show it. */
+const transactionRow = /* GraphQL */ `fragment TransactionRow on Transaction {
+  id type status points
+  user_id: userId device_id: deviceId location_id: locationId source
+  reward_id: rewardId redemption_id: redemptionId reverses_id: reversesId
+  amount description occurred_at: occurredAt created_at: createdAt
+}`
+
+/** The four fields of spec §2, as issue, redeem and complete answer them. */
+export const transactionBrief = /* GraphQL */ `fragment TransactionBrief on Transaction {
+  id type points created_at: createdAt
+}`
+
+export const transactionRoutes: Route[] = [
+  {
+    method: 'get',
+    path: '/transactions',
+    operation: /* GraphQL */ `
+      query ($first: Int, $offset: Int, $type: TransactionType, $status: TransactionStatus) {
+        transactions(first: $first, offset: $offset, type: $type, status: $status) {
+          nodes { ...TransactionRow } totalCount
+        }
+      } ${transactionRow}`,
+    query: { ...pageQuery, type: 'type', status: 'status' },
+    data: 'page',
+    status: 200,
+    message: 'Transactions retrieved successfully',
+  },
+]

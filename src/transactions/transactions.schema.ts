@@ -1,0 +1,60 @@
+import * as z from 'zod'
+import {
+  TransactionSource,
+  TransactionStatus,
+  TransactionType as TransactionTypes,
+} from '../database/generated/prisma/client.js'
+import { oneOf } from '../graphql/bounds.js'
+import { builder } from '../graphql/builder.js'
+import { connectionType, pageArgs, pageComplexity } from '../graphql/connection.js'
+import { enumOf } from '../graphql/enums.js'
+import { query } from '../graphql/fields.js'
+import type { LedgerRow } from '../ledger/ledger.js'
+import { majorUnits } from '../points/earning.rules.js'
+import { listTransactions } from './transactions.js'
+
+const ref = builder.objectRef<LedgerRow>('Transaction')
+
+/** A row of the ledger (spec §2, transaction; the further fields: docs/decisions.md). */
+export const TransactionType = ref.implement({
+  description: 'A row of the ledger: points earned or redeemed.',
+  fields: (t) => ({
+    id: t.expose('id', { type: 'UUID' }),
+    type: t.expose('type', { type: enumOf('TransactionType', TransactionTypes) }),
+    status: t.expose('status', { type: enumOf('TransactionStatus', TransactionStatus) }),
+    points: t.exposeInt('points', { description: 'At least 0; the type says the direction.' }),
+    userId: t.expose('customerId', { type: 'UUID' }),
+    deviceId: t.expose('deviceId', {
+      type: 'UUID',
+      nullable: true,
+      description: 'The terminal; null for rows of the API.',
+    }),
+    locationId: t.expose('locationId', { type: 'UUID', nullable: true }),
+    source: t.expose('source', { type: enumOf('TransactionSource', TransactionSource) }),
+    rewardId: t.expose('rewardId', { type: 'UUID', nullable: true }),
+    redemptionId: t.expose('redemptionId', { type: 'UUID', nullable: true }),
+    reversesId: t.expose('reversesId', { type: 'UUID', nullable: true }),
+    amount: t.field({
+      type: 'Decimal',
+      nullable: true,
+      resolve: ({ amountMinor, currency }) =>
+        amountMinor === null || currency === null ? null : majorUnits(amountMinor, currency),
+    }),
+    description: t.exposeString('description', { nullable: true }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+  }),
+})
+
+query('transactions', {
+  description: 'The ledger of the business, newest first.',
+  type: connectionType('Transaction', TransactionType),
+  args: z.strictObject({
+    ...pageArgs,
+    type: oneOf('TransactionType', TransactionTypes).nullish(),
+    status: oneOf('TransactionStatus', TransactionStatus).nullish(),
+  }),
+  scope: 'transactions:read',
+  complexity: pageComplexity,
+  resolve: listTransactions,
+})

@@ -1,0 +1,66 @@
+import type { Context } from '../context.js'
+import { type Statement, statement } from '../database/sql.js'
+import { type Page, type PageArgs, pageOf, pageRequest } from '../graphql/connection.js'
+import type { LedgerRow } from '../ledger/ledger.js'
+
+export interface TransactionFilter {
+  type?: 'earn' | 'redeem' | null | undefined
+  status?: 'pending' | 'completed' | 'failed' | null | undefined
+}
+
+const columns = `
+  business_id AS "businessId", id, customer_id AS "customerId", type, status, source, points,
+  amount_minor AS "amountMinor", currency, device_id AS "deviceId", location_id AS "locationId",
+  reward_id AS "rewardId", redemption_id AS "redemptionId", reverses_id AS "reversesId", description,
+  occurred_at AS "occurredAt", created_at AS "createdAt"`
+
+/** One prepared statement for each set of conditions that occurs; the hot list stays one statement. */
+const statements = new Map<string, Statement<LedgerRow>>()
+function listStatement(conditions: readonly string[], backwards: boolean): Statement<LedgerRow> {
+  const direction = backwards ? 'ASC' : 'DESC'
+  const where = ['business_id = $1', ...conditions].join(' AND ')
+  const key = `${where} ${direction}`
+  let known = statements.get(key)
+  if (!known) {
+    known = statement(
+      `list_transactions_${statements.size}`,
+      `SELECT ${columns} FROM transactions WHERE ${where}
+        ORDER BY created_at ${direction}, id ${direction} LIMIT $2 OFFSET $3`,
+    )
+    statements.set(key, known)
+  }
+  return known
+}
+
+const countTransactions = statement<{ count: number }>(
+  'count_transactions',
+  `SELECT coalesce(sum(count), 0)::bigint AS count FROM transaction_counts
+    WHERE business_id = $1 AND ($2::transaction_type IS NULL OR type = $2)
+      AND ($3::transaction_status IS NULL OR status = $3)`,
+)
+
+/** The ledger, newest first. `totalCount` is exact and costs no scan: counters are kept with the rows. */
+export async function listTransactions(
+  ctx: Context,
+  { type, status, ...page }: TransactionFilter & PageArgs,
+): Promise<Page<LedgerRow>> {
+  const request = pageRequest(page)
+  const values: unknown[] = [ctx.business.id, request.limit + 1, request.offset]
+  const conditions: string[] = []
+  const add = (condition: (place: string) => string, ...given: unknown[]) => {
+    const from = values.length + 1
+    values.push(...given)
+    conditions.push(condition(given.map((_, index) => `$${from + index}`).join(', ')))
+  }
+  if (type) add((place) => `type = ${place}`, type)
+  if (status) add((place) => `status = ${place}`, status)
+  if (request.after) add((places) => `(created_at, id) < (${places})`, request.after.createdAt, request.after.id)
+  if (request.before)
+    add((places) => `(created_at, id) > (${places})`, request.before.createdAt, request.before.id)
+
+  const found = await ctx.sql.rows(listStatement(conditions, request.backwards), values)
+  return pageOf(request, found, async () => {
+    const row = await ctx.sql.row(countTransactions, [ctx.business.id, type ?? null, status ?? null])
+    return row!.count
+  })
+}

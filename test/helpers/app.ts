@@ -1,0 +1,165 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import pino from 'pino'
+import { createApp } from '../../src/app.js'
+import { createApiKey, createBusiness, type NewBusiness } from '../../src/businesses/accounts.js'
+import { type Clock } from '../../src/clock.js'
+import { type Config, readConfig } from '../../src/config.js'
+import { type Database, openDatabase } from '../../src/database/database.js'
+import { schema } from '../../src/graphql/schema.js'
+import { routes } from '../../src/rest/routes.js'
+import { createSecrets, type Secrets } from '../../src/secrets.js'
+import { createDatabase } from './database.js'
+
+/** A clock that a test can set; it stands still until it is moved. */
+export interface TestClock extends Clock {
+  set(moment: string | Date): void
+  advance(milliseconds: number): void
+}
+
+export function testClock(start: string | Date = new Date()): TestClock {
+  let current = new Date(start)
+  return {
+    now: () => new Date(current),
+    stop: () => {},
+    set: (moment) => {
+      current = new Date(moment)
+    },
+    advance: (milliseconds) => {
+      current = new Date(current.getTime() + milliseconds)
+    },
+  }
+}
+
+/** The process's own clock, for tests in which time plays no part. */
+const wallClock: Clock = { now: () => new Date(), stop: () => {} }
+
+export interface TestApp {
+  /** `http://127.0.0.1:port` */
+  url: string
+  database: Database
+  databaseUrl: string
+  secrets: Secrets
+  clock: Clock
+  server: Server
+  drain(): void
+}
+
+export interface TestAppOptions {
+  /** Another instance on this app's database. */
+  beside?: TestApp
+  clock?: Clock
+  env?: Record<string, string>
+  poolSize?: number
+}
+
+/** Limits that no test meets by accident; those about limits set their own. */
+const TEST_ENV = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'silent',
+  RATE_LIMIT_DEFAULT_PER_MINUTE: '1000000',
+  RATE_LIMIT_POINTS_PER_MINUTE: '1000000',
+  RATE_LIMIT_BATCHES_PER_MINUTE: '1000000',
+  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '1000000',
+}
+
+/** The real app on a real socket and a database of its own; all of it goes when the test file ends. */
+export async function startApp(
+  t: Pick<ExecutionContext, 'teardown'>,
+  { beside, clock = wallClock, env = {}, poolSize = 10 }: TestAppOptions = {},
+): Promise<TestApp> {
+  const config: Config = readConfig({ ...TEST_ENV, ...env })
+  const owned = beside ? undefined : await createDatabase()
+  const databaseUrl = beside?.databaseUrl ?? owned!.url
+  const database = openDatabase({ url: databaseUrl, poolSize, onError: () => {} })
+  const secrets = beside?.secrets ?? createSecrets('a secret for tests that is long enough')
+  const log = pino({ level: config.logLevel })
+  const app = createApp({ config, database, secrets, clock, log, schema, routes })
+  const server = createServer(app.koa.callback())
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  t.teardown(async () => {
+    server.closeAllConnections()
+    await new Promise((closed) => server.close(closed))
+    await app.close()
+    await database.close()
+    await owned?.drop()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, database, databaseUrl, secrets, clock, server, drain: app.drain }
+}
+
+/** A business of the test's own, with a key of full access and clients for it. */
+export async function createTenant(app: TestApp, overrides: Partial<NewBusiness> = {}) {
+  const now = app.clock.now()
+  const businessId = await createBusiness(
+    app.database,
+    { name: 'Corner Café', email: 'owner@example.com', country: 'DE', ...overrides },
+    now,
+  )
+  const { key, id: keyId } = await createApiKey(app.database, app.secrets, { businessId, name: 'test' }, now)
+  return { businessId, key, keyId, rest: restClient(app.url, key), graph: graphClient(app.url, key) }
+}
+
+export type Tenant = Awaited<ReturnType<typeof createTenant>>
+
+export interface RestAnswer {
+  status: number
+  headers: Headers
+  /** The parsed envelope; the tests look into it freely. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any route
+  body: any
+  text: string
+}
+
+export type RestClient = ReturnType<typeof restClient>
+
+/** `rest('POST /points/issue', { … })` below `/api/v1`. */
+export function restClient(url: string, key: string | undefined) {
+  return async (
+    request: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<RestAnswer> => {
+    const [method, path] = request.split(' ') as [string, string]
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+      text,
+    }
+  }
+}
+
+/** `graph('{ … }', { … })`. */
+export function graphClient(url: string, key: string | undefined) {
+  return async (
+    query: string,
+    variables: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
+    // biome-ignore lint/suspicious/noExplicitAny: answers of any operation
+  ): Promise<{ status: number; headers: Headers; data: any; errors: any[] | undefined }> => {
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify({ query, variables }),
+    })
+    const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown[] }
+    return { status: response.status, headers: response.headers, data, errors }
+  }
+}
