@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PrismaPg } from '@prisma/adapter-pg'
 import {
@@ -6,6 +7,7 @@ import {
   ColumnTypeEnum,
   type SqlDriverAdapter,
 } from '@prisma/driver-adapter-utils'
+import type { SchemaEngine } from '@prisma/schema-engine-wasm'
 import pg from 'pg'
 
 /**
@@ -18,12 +20,8 @@ import pg from 'pg'
  * The SQL that leads from the tables of a database to `schema` (the text of schema.prisma); empty where they agree.
  * Not seen: CHECK constraints and partial indexes, which Prisma does not know.
  */
-export async function diffToSchema(databaseUrl: string, schema: string): Promise<string> {
-  const pool = new CatalogPool({ connectionString: databaseUrl, max: 1 })
-  const SchemaEngine = await loadEngine()
-  const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool))
-  const engine = await SchemaEngine.new({ datamodels: undefined }, () => {}, adapter)
-  try {
+export const diffToSchema = (databaseUrl: string, schema: string): Promise<string> =>
+  withEngine(databaseUrl, async (engine) => {
     const files = [{ path: 'schema.prisma', content: schema }]
     const result = await engine.diff({
       // The database that the adapter is connected to.
@@ -31,10 +29,47 @@ export async function diffToSchema(databaseUrl: string, schema: string): Promise
       to: { tag: 'schemaDatamodel', files },
       script: true,
       exitCode: true,
-      filters: { externalTables: [], externalEnums: [] },
+      filters: NO_FILTERS,
     })
-    // Prisma CLI's convention of --exit-code: 0 = the same, 2 = different.
+    // The convention of the CLI's --exit-code: 0 = the same, 2 = different.
     return result.exitCode === 0 ? '' : (result.stdout ?? '')
+  })
+
+/** What `prisma migrate status` is made of: how the database's history stands to the folder of migrations. */
+export const migrationStatus = (databaseUrl: string, folder: string) =>
+  withEngine(databaseUrl, (engine) => {
+    const names = readdirSync(folder).filter((name) => !name.endsWith('.toml'))
+    return engine.diagnoseMigrationHistory({
+      migrationsList: {
+        baseDir: folder,
+        lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"' },
+        shadowDbInitScript: '',
+        migrationDirectories: names.sort().map((name) => ({
+          path: name,
+          migrationFile: {
+            path: 'migration.sql',
+            content: { tag: 'ok', value: readFileSync(join(folder, name, 'migration.sql'), 'utf8') },
+          },
+        })),
+      },
+      optInToShadowDatabase: false,
+      filters: NO_FILTERS,
+    })
+  })
+
+const NO_FILTERS = { externalTables: [], externalEnums: [] }
+
+async function withEngine<T>(
+  connectionString: string,
+  work: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
+  const pool = new CatalogPool({ connectionString, max: 1 })
+  loading ??= loadBindings()
+  const { SchemaEngine } = await loading
+  const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool))
+  const engine = await SchemaEngine.new({ datamodels: undefined }, () => {}, adapter)
+  try {
+    return await work(engine)
   } finally {
     engine.free()
     await pool.end()
@@ -46,17 +81,22 @@ declare const WebAssembly: {
   instantiate(module: Buffer, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>
 }
 
-/** The package's own loader imports the .wasm as a module, which Node does only behind a flag. */
-async function loadEngine() {
+let loading: ReturnType<typeof loadBindings> | undefined
+
+/**
+ * The package's own loader imports the .wasm as a module, which Node does only behind a flag. To be called once:
+ * the bindings know one instance at a time.
+ */
+async function loadBindings() {
   const bindings = await import('@prisma/schema-engine-wasm/schema_engine_bg')
   const file = fileURLToPath(import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg'))
   // Without it a panic of the engine has no message.
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: console.error } })
-  const module = await readFile(file.replace(/\.js$/, '.wasm'))
+  const module = readFileSync(file.replace(/\.js$/, '.wasm'))
   const { instance } = await WebAssembly.instantiate(module, { './schema_engine_bg.js': { ...bindings } })
   bindings.__wbg_set_wasm(instance.exports)
   ;(instance.exports.__wbindgen_start as () => void)()
-  return bindings.SchemaEngine
+  return bindings
 }
 
 /** PostgreSQL's type of catalog columns like `pg_constraint.contype`, which the adapter does not know. */

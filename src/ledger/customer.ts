@@ -1,6 +1,6 @@
+import type { Context, TransactionContext } from '../context.js'
 import type { CustomerAddress } from '../customers/address.js'
 import { requireOneAddress } from '../customers/address.js'
-import type { Context, TransactionContext } from '../context.js'
 import { type Statement, statement } from '../database/sql.js'
 import { AppError } from '../errors.js'
 import type { ExpirySettings } from './expiry.rules.js'
@@ -49,7 +49,8 @@ const find = (name: string, where: string, lock: string): Statement<CustomerAcco
       WHERE c.business_id = $1 AND ${where} AND c.erased_at IS NULL ${lock}`,
   )
 
-const byIdentifier = 'c.id = (SELECT customer_id FROM customer_identifiers WHERE business_id = $1 AND value = $2)'
+const byIdentifier =
+  'c.id = (SELECT customer_id FROM customer_identifiers WHERE business_id = $1 AND value = $2)'
 // Foreign keys to the customer need not wait for a change of balance.
 const LOCK = 'FOR NO KEY UPDATE OF c'
 

@@ -114,7 +114,11 @@ const postEntry = statement<{ balance: number; visitCount: number; lastVisitAt: 
  * Books an entry on a locked account and brings the account up to date. Throws INSUFFICIENT_POINTS with what is
  * free, or BALANCE_LIMIT_REACHED with the limit.
  */
-export async function post(ctx: TransactionContext, account: CustomerAccount, entry: Entry): Promise<LedgerRow> {
+export async function post(
+  ctx: TransactionContext,
+  account: CustomerAccount,
+  entry: Entry,
+): Promise<LedgerRow> {
   const delta = entry.type === 'earn' ? entry.points : -entry.points
   const free = account.balance - account.held
   if (free + delta < 0) throw new AppError('INSUFFICIENT_POINTS', free)
@@ -177,7 +181,10 @@ export async function post(ctx: TransactionContext, account: CustomerAccount, en
 const shardOf = (customerId: string): number => Number.parseInt(customerId.slice(-2), 16) % COUNT_SHARDS
 
 /** Books the expiry of points whose time has come; every balance change begins with it. */
-export async function settleExpiry(ctx: TransactionContext, account: CustomerAccount): Promise<LedgerRow | undefined> {
+export async function settleExpiry(
+  ctx: TransactionContext,
+  account: CustomerAccount,
+): Promise<LedgerRow | undefined> {
   const expired = account.balance - usableBalance(account, account, ctx.now)
   if (expired <= 0) return undefined
   return post(ctx, account, { type: 'redeem', source: 'expiry', points: expired })

@@ -46,7 +46,9 @@ const IssuePoints = inputType(
       ...addressFields,
       points: int(1, MAX_POINTS).nullish().describe('Exactly so many; or give amount.'),
       // 11 digits: in minor units even a currency of four decimals stays below 2^53.
-      amount: decimal(11, 4).nullish().describe("Money spent, in the business's currency; earns by its settings."),
+      amount: decimal(11, 4)
+        .nullish()
+        .describe("Money spent, in the business's currency; earns by its settings."),
       locationId: uuid().nullish(),
       description: text(0, 5000).nullish(),
       occurredAt: instant().nullish().describe('When it happened, if earlier than now.'),

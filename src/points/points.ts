@@ -1,9 +1,9 @@
-import type { CustomerAddress } from '../customers/address.js'
 import { type Context, transaction } from '../context.js'
+import type { CustomerAddress } from '../customers/address.js'
+import { statement } from '../database/sql.js'
 import { AppError, invalid } from '../errors.js'
 import { type CustomerAccount, lockAccount, readAccount } from '../ledger/customer.js'
 import { type LedgerRow, MAX_BALANCE, post, settleExpiry, type TransactionSource } from '../ledger/ledger.js'
-import { statement } from '../database/sql.js'
 import { earnedPoints, minorUnits } from './earning.rules.js'
 
 export interface PointsResult {
@@ -109,7 +109,8 @@ export function reverseTransaction(ctx: Context, { id }: { id: string }): Promis
       throw new AppError('TRANSACTION_NOT_REVERSIBLE')
     const account = await lockAccount(tx, { userId: known.customerId })
     // Asked again now that nobody else can be reversing it.
-    if ((await tx.sql.row(findReversible, target))!.reversed) throw new AppError('TRANSACTION_ALREADY_REVERSED')
+    if ((await tx.sql.row(findReversible, target))!.reversed)
+      throw new AppError('TRANSACTION_ALREADY_REVERSED')
     await settleExpiry(tx, account)
     const row = await post(tx, account, {
       type: 'redeem',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import pg from 'pg'
+import { migrationStatus } from '../../scripts/migrations/schema-engine.js'
 import { migrate } from '../../src/database/migrations.js'
 import { DatabaseStartError } from '../../src/database/start-error.js'
 import { createDatabase } from '../helpers/database.js'
@@ -61,6 +62,25 @@ test('_prisma_migrations is what Prisma itself would have written', async (t) =>
       ['applied_steps_count', 'integer', null, 'NO', '0'],
     ],
   )
+})
+
+test('`prisma migrate status` reads the history as it is', async (t) => {
+  const { url, folder } = await prepared(t, FIRST)
+  await migrate(url, { log, folder })
+  const inOrder = {
+    hasMigrationsTable: true,
+    history: null,
+    editedMigrationNames: [],
+    failedMigrationNames: [],
+  }
+  t.deepEqual(await migrationStatus(url, folder), inOrder)
+
+  add(folder, SECOND)
+  writeFileSync(join(folder, '20260101000000_first/migration.sql'), 'SELECT 1;')
+  t.like(await migrationStatus(url, folder), {
+    history: { diagnostic: 'databaseIsBehind', unappliedMigrationNames: ['20260102000000_second'] },
+    editedMigrationNames: ['20260101000000_first'],
+  })
 })
 
 test('a failed migration leaves nothing half done, keeps those before it and says what to do', async (t) => {

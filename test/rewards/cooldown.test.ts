@@ -227,11 +227,12 @@ test('a customer who redeems whenever allowed never has more than count in any w
           if (cooldownSecondsLeft(limit(count, amount, unit), completed, new Date(now), 'UTC') === null)
             completed.push(new Date(now))
         }
-        assert.ok(completed.length > 0)
-        for (const last of completed) {
+        const inWindow = completed.map((last) => {
           const sinceMs = last.getTime() - amount * sizes[unit]
-          assert.ok(completed.filter((other) => other.getTime() > sinceMs && other <= last).length <= count)
-        }
+          return completed.filter((other) => other.getTime() > sinceMs && other <= last).length
+        })
+        assert.equal(Math.max(count, ...inWindow), count)
+        assert.notEqual(completed.length, 0)
       },
     ),
     200,
@@ -257,7 +258,8 @@ test('completions that windowStart leaves out make no difference', (t) => {
         for (const date of dates) {
           if (date <= start) assert.equal(cooldownSecondsLeft(cooldown, [date], now, zone), null)
         }
-        assert.ok(ms - start.getTime() <= amount * 31 * DAY + 2 * DAY)
+        // And it leaves out all that is older, so that the query stays small.
+        assert.ok(ms - start.getTime() <= amount * 31 * DAY + 2 * DAY, 'the window begins too early')
       },
     ),
     500,
