@@ -1,7 +1,11 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
+import { OperatorError } from './operator-error.js'
 
-/** The environment, parsed once. Every setting, its default and its meaning stand here and in `.env.example`. */
+/**
+ * The environment, parsed once. Every setting, its default and its meaning stand here; `.env.example` and the
+ * README's table are made of it (`npm run settings:print`).
+ */
 
 const count = (fallback: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(fallback)
 const flag = (fallback: boolean) =>
@@ -10,28 +14,89 @@ const flag = (fallback: boolean) =>
     .default(fallback ? 'true' : 'false')
     .transform((value) => value === 'true')
 
+export const SECRET_LENGTH_MIN = 32
+
 const environment = z.object({
-  NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
-  HOST: z.string().default('127.0.0.1'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
-  DATA_DIR: z.string().default('.data'),
-  DATABASE_URL: z.string().startsWith('postgres').optional(),
-  DATABASE_POOL_SIZE: z.coerce.number().int().min(2).max(500).default(10),
-  REDIS_URL: z.string().startsWith('redis').optional(),
-  SECRET_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  NODE_ENV: z
+    .enum(['development', 'production', 'test'])
+    .default('development')
+    .describe('`production` keeps GraphiQL and introspection from those who have no key.'),
+  HOST: z.string().default('127.0.0.1').describe('Address to listen on; `0.0.0.0` = all.'),
+  PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(3000)
+    .describe('Port to listen on; `0` = any free one.'),
+  DATA_DIR: z.string().default('.data').describe('Folder of the embedded database and of generated secrets.'),
+  DATABASE_URL: z
+    .string()
+    .startsWith('postgres')
+    .optional()
+    .describe('A PostgreSQL 15+ of your own, `postgres://user:password@host:port/database`; empty = the embedded one.'),
+  DATABASE_POOL_SIZE: z.coerce
+    .number()
+    .int()
+    .min(2)
+    .max(500)
+    .default(10)
+    .describe('Database connections of one instance, at most.'),
+  REDIS_URL: z
+    .string()
+    .startsWith('redis')
+    .optional()
+    .describe('Redis in which several instances share their rate limits; empty = each counts for itself.'),
+  SECRET_KEY: z
+    .string()
+    .min(SECRET_LENGTH_MIN, `must have at least ${SECRET_LENGTH_MIN} characters`)
+    .optional()
+    .describe(
+      'Secret from which API keys and stored secrets are protected, 32 characters or more, the same on every instance; changing it ends every API key. Required with DATABASE_URL; empty = generated into DATA_DIR.',
+    ),
   SECRET_KEYS_PREVIOUS: z
     .string()
     .default('')
-    .transform((list) => list.split(',').filter(Boolean)),
-  RATE_LIMIT_DEFAULT_PER_MINUTE: count(120),
-  RATE_LIMIT_POINTS_PER_MINUTE: count(60),
-  RATE_LIMIT_BATCHES_PER_MINUTE: count(10),
-  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: count(30),
-  TRUSTED_PROXY_HOPS: z.coerce.number().int().min(0).max(10).default(0),
-  JOBS: flag(true),
-  LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
-  SHUTDOWN_SECONDS: z.coerce.number().int().min(1).max(600).default(20),
+    .transform((list) => list.split(',').filter(Boolean))
+    .describe('Earlier values of SECRET_KEY, separated by commas: what they sealed can still be read.'),
+  RATE_LIMIT_DEFAULT_PER_MINUTE: count(120).describe('Requests per minute and API key.'),
+  RATE_LIMIT_POINTS_PER_MINUTE: count(60).describe('Points writes per minute and API key: issue, redeem, complete.'),
+  RATE_LIMIT_BATCHES_PER_MINUTE: count(10).describe('Code-batch creations and exports per minute and API key.'),
+  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: count(30).describe('Failed authentications per minute and client address.'),
+  TRUSTED_PROXY_HOPS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe("Proxies in front whose X-Forwarded-For is believed; `0` = the client's address is the socket's."),
+  JOBS: flag(true).describe('Whether this instance runs the recurring work; `true` on one instance at least.'),
+  LOG_LEVEL: z
+    .enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
+    .default('info')
+    .describe('What is logged: `silent`, `fatal`, `error`, `warn`, `info`, `debug` or `trace`.'),
+  SHUTDOWN_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(600)
+    .default(20)
+    .describe('How long requests in flight may take to finish after SIGTERM.'),
 })
+
+export interface Setting {
+  name: string
+  /** As it would be written in the environment; empty = none. */
+  default: string
+  description: string
+}
+
+/** Every setting, for the documents that list them. */
+export const settings: readonly Setting[] = Object.entries(environment.shape).map(([name, setting]) => ({
+  name,
+  default: String(setting.parse(undefined) ?? ''),
+  description: setting.description!,
+}))
 
 export interface Config {
   environment: 'development' | 'production' | 'test'
@@ -54,17 +119,17 @@ export interface Config {
   shutdownSeconds: number
 }
 
-/** Reads the settings; throws an Error that names each variable that is wrong. */
+/** Reads the settings; throws an OperatorError that names each variable that is wrong. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = environment.safeParse(given)
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-    throw new Error(`Configuration: ${problems.join('; ')}`)
+    throw new OperatorError(`Configuration: ${problems.join('; ')}`)
   }
   const e = parsed.data
   if (e.DATABASE_URL && !e.SECRET_KEY)
-    throw new Error(
+    throw new OperatorError(
       'Configuration: SECRET_KEY is required with DATABASE_URL (at least 32 characters, e.g. `openssl rand -base64 32`; the same for every instance)',
     )
   return {

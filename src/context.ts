@@ -1,3 +1,5 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { Clock } from './clock.js'
 import type { PrismaClient } from './database/generated/prisma/client.js'
 import type { Database, Transaction } from './database/database.js'
 import type { Sql } from './database/sql.js'
@@ -63,6 +65,28 @@ export function enter(ctx: Context, open: Transaction): TransactionContext {
     inTransaction: { value: true },
   })
   return inside as TransactionContext
+}
+
+/** A context for work that no request asked for: the service's own jobs, the operator at the command line. */
+export function unattendedContext(
+  { database, secrets, clock }: { database: Database; secrets: Secrets; clock: Clock },
+  business: BusinessRef,
+  actor: Actor,
+): Context {
+  return {
+    database,
+    db: database.db,
+    sql: database.sql,
+    inTransaction: false,
+    secrets,
+    business,
+    actor,
+    now: clock.now(),
+    requestId: uuidv7(),
+    internal: true,
+    customerIds: new Set(),
+    consume: async () => {},
+  }
 }
 
 /** What an API key may do: `<resource>:read` or `<resource>:write` (docs: decisions, Keys). */

@@ -66,6 +66,9 @@ export const catalogue = {
   REWARD_LIMIT_REACHED: { status: 409, message: withValue('REWARD_LIMIT_REACHED'), storable: true },
   DIGITAL_POOL_EXHAUSTED: { status: 409, message: 'DIGITAL_POOL_EXHAUSTED', storable: true },
 
+  // Tiers
+  TIER_RANK_TAKEN: { status: 409, message: 'TIER_RANK_TAKEN', storable: true },
+
   // Redemptions (spec §4 note 1, §7)
   REDEMPTION_NOT_IN_STORE: { status: 400, message: withValue('REDEMPTION_NOT_IN_STORE'), storable: true },
   REDEMPTION_NOT_PENDING: { status: 409, message: withValue('REDEMPTION_NOT_PENDING'), storable: true },
@@ -90,6 +93,7 @@ export type ErrorCode = keyof typeof catalogue
 type ValuedCode = {
   [C in ErrorCode]: (typeof catalogue)[C]['message'] extends string ? never : C
 }[ErrorCode]
+export type PlainCode = Exclude<ErrorCode, ValuedCode>
 
 /** One refused field: `path` in the graph's camelCase, dots between levels. */
 export interface FieldIssue {
@@ -104,7 +108,7 @@ export class AppError extends Error {
   /** Seconds after which a retry makes sense, where the answer says so (429, 503, a key in use). */
   readonly retryAfterSeconds: number | undefined
 
-  constructor(code: Exclude<ErrorCode, ValuedCode>, value?: undefined, retryAfterSeconds?: number)
+  constructor(code: PlainCode, value?: undefined, retryAfterSeconds?: number)
   constructor(code: ValuedCode, value: number | string)
   constructor(code: ErrorCode, value?: number | string, retryAfterSeconds?: number) {
     const { message } = catalogue[code] as ErrorKind

@@ -1,7 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from './config.js'
+import { type Config, SECRET_LENGTH_MIN } from './config.js'
+import { removeLeftovers, scratchName } from './database/scratch.js'
+import { OperatorError } from './operator-error.js'
 
 /** Everything that is derived from the operator's one secret. */
 export interface Secrets {
@@ -61,14 +63,27 @@ export function loadSecrets(config: Config): Secrets {
   return createSecrets(config.secretKey ?? generatedSecret(config.dataDir), config.secretKeysPrevious)
 }
 
+/** A first start makes it; of two at once both end up with the same, and what is there is always whole. */
 function generatedSecret(dataDir: string): string {
   const file = join(dataDir, 'secret.key')
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  try {
-    // 'wx' decides between two first starts: the loser reads what the winner wrote.
-    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  if (!existsSync(file)) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    removeLeftovers(file)
+    const scratch = scratchName(file)
+    writeFileSync(scratch, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true })
+    try {
+      // Unlike a rename, a link never replaces: the loser reads what the winner wrote.
+      linkSync(scratch, file)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(scratch)
+    }
   }
-  return readFileSync(file, 'utf8').trim()
+  const secret = readFileSync(file, 'utf8').trim()
+  if (secret.length < SECRET_LENGTH_MIN)
+    throw new OperatorError(
+      `the file ${file} is damaged: put its backup in place. Without it no API key of this installation works; if that is acceptable, delete the file and create new keys`,
+    )
+  return secret
 }

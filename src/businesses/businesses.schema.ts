@@ -2,12 +2,12 @@ import Big from 'big.js'
 import * as z from 'zod'
 import type { Context } from '../context.js'
 import { BusinessStatus } from '../database/generated/prisma/client.js'
-import { decimal, int, text } from '../graphql/bounds.js'
+import { decimal, int } from '../graphql/bounds.js'
 import { builder } from '../graphql/builder.js'
 import { enumOf } from '../graphql/enums.js'
 import { mutation, query } from '../graphql/fields.js'
 import { inputType } from '../graphql/input.js'
-import { isTimeZone } from '../time.js'
+import { currency, timezone } from './bounds.js'
 import { type BusinessRow, readBusiness, readKey, type KeyRow, updateSettings } from './businesses.js'
 
 const BusinessType = builder.objectRef<BusinessRow>('Business').implement({
@@ -71,15 +71,11 @@ query('business', {
   resolve: (ctx: Context) => readBusiness(ctx),
 })
 
-const currencies = new Set(Intl.supportedValuesOf('currency'))
-
 const UpdateSettings = inputType(
   'UpdateSettingsInput',
   z.strictObject({
-    timezone: text(1, 64).refine(isTimeZone, 'must be an IANA time zone').optional(),
-    currency: text(3, 3)
-      .refine((code) => currencies.has(code), 'must be an ISO 4217 currency code')
-      .optional(),
+    timezone: timezone().optional(),
+    currency: currency().optional(),
     earnPointsPerUnit: decimal(9, 6, { positive: true }).optional(),
     pointSpendValue: decimal(9, 6).nullish().describe('Null = the inverse of earnPointsPerUnit.'),
     usdRate: decimal(9, 6, { positive: true }).optional(),

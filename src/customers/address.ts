@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { AppError } from '../errors.js'
 import { isUuid, text, uuid } from '../graphql/bounds.js'
 
@@ -21,6 +22,18 @@ export function requireOneAddress(address: CustomerAddress): { userId: string } 
   throw new AppError('CUSTOMER_ADDRESS')
 }
 
-/** What stands for a customer in a path: a user id, or else an attached identifier (docs: decisions, HTTP). */
-export const addressOf = (key: string): { userId: string } | { identifier: string } =>
-  isUuid(key) ? { userId: key.toLowerCase() } : { identifier: key }
+/**
+ * What stands for a customer in a path: a user id or an attached identifier. Without bounds: a text that can be
+ * neither is a customer that is not there (docs: decisions, HTTP).
+ */
+export const customerKey = () =>
+  z
+    .string('must be a string')
+    .meta({ graphql: 'String' })
+    .describe('A user id or an attached identifier value.')
+
+/** Reads a `customerKey`. Throws CUSTOMER_NOT_FOUND for what no identifier can be, even to the database. */
+export function addressOf(key: string): { userId: string } | { identifier: string } {
+  if (key.includes('\0')) throw new AppError('CUSTOMER_NOT_FOUND')
+  return isUuid(key) ? { userId: key.toLowerCase() } : { identifier: key }
+}

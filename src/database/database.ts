@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { PrismaClient } from './generated/prisma/client.js'
+import type { PrismaClient } from './generated/prisma/client.js'
 import { prismaOnConnection, prismaOnPool } from './prisma.js'
 import { type Sql, sqlOn } from './sql.js'
 import { rowTypes } from './types.js'
@@ -66,8 +66,8 @@ export function openDatabase({ url, poolSize, onError }: DatabaseOptions): Datab
         sql: sqlOn(client),
         // Made when first asked for: the hot paths never do.
         get db() {
-          let own = clients.get(client)
-          if (!own) clients.set(client, (own = prismaOnConnection(client)))
+          const own = clients.get(client) ?? prismaOnConnection(client)
+          clients.set(client, own)
           return own
         },
       })

@@ -14,9 +14,14 @@ const CANDIDATES = ['postgres', 'nobody', 'daemon']
 
 export const runsAsRoot = (): boolean => process.getuid?.() === 0
 
-/** PostgreSQL refuses to run as root; there it gets an account that exists already. None is created. */
-export function accountForNewCluster(): Account | undefined {
+/**
+ * PostgreSQL refuses to run as root; there it gets the account that owns the data folder (a mounted volume) or else
+ * one that is made for such things. None is created.
+ */
+export function accountForNewCluster(dataDir: string): Account | undefined {
   if (!runsAsRoot()) return undefined
+  const { uid, gid } = statSync(dataDir)
+  if (uid !== 0) return { name: nameOf(uid), uid, gid }
   const accounts = knownAccounts()
   for (const name of CANDIDATES) {
     const account = accounts.find((each) => each.name === name && each.uid !== 0)
@@ -37,10 +42,9 @@ export function accountOfCluster(dataFolder: string): Account | undefined {
       )
     return undefined
   }
-  const name = knownAccounts().find((each) => each.uid === uid)?.name ?? `uid ${uid}`
-  if (runsAsRoot()) return { name, uid, gid }
+  if (runsAsRoot()) return { name: nameOf(uid), uid, gid }
   throw new DatabaseStartError(
-    `the embedded database in ${dataFolder} belongs to ${name}: start the service as that user (or as root, if it was created by root)`,
+    `the embedded database in ${dataFolder} belongs to ${nameOf(uid)}: start the service as that user (or as root, if it was created by root)`,
   )
 }
 
@@ -65,6 +69,8 @@ export function letThrough(account: Account, folder: string): boolean {
   chmodSync(folder, (mode & 0o777) | 0o010)
   return canEnter(account, folder)
 }
+
+const nameOf = (uid: number): string => knownAccounts().find((each) => each.uid === uid)?.name ?? `uid ${uid}`
 
 function knownAccounts(): Account[] {
   return readFileSync('/etc/passwd', 'utf8')

@@ -47,7 +47,7 @@ export interface Cluster {
  *
  * It comes into being by one rename, so two processes that start at once end up with the same one.
  */
-export function openCluster(dataDir: string, onCreated: (folder: string) => void): Cluster {
+export function openCluster(dataDir: string, onCreated: (folder: string, outside: boolean) => void): Cluster {
   try {
     return findCluster(dataDir, onCreated)
   } catch (error) {
@@ -59,12 +59,13 @@ export function openCluster(dataDir: string, onCreated: (folder: string) => void
   }
 }
 
-function findCluster(dataDir: string, onCreated: (folder: string) => void): Cluster {
+function findCluster(dataDir: string, onCreated: (folder: string, outside: boolean) => void): Cluster {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const entry = join(realpathSync(resolve(dataDir)), 'postgres')
   if (!exists(entry)) {
     removeLeftovers(entry)
-    onCreated(createCluster(entry))
+    const folder = createCluster(entry)
+    onCreated(folder, folder !== entry)
   }
   const folder = followed(entry)
   const data = join(folder, 'data')
@@ -91,7 +92,7 @@ function findCluster(dataDir: string, onCreated: (folder: string) => void): Clus
 
 /** Returns the folder that the cluster was created in. */
 function createCluster(entry: string): string {
-  const account = accountForNewCluster()
+  const account = accountForNewCluster(dirname(entry))
   const elsewhere = account !== undefined && !letThrough(account, dirname(entry))
   const folder = elsewhere ? join(SYSTEM_FOLDER, randomBytes(4).toString('hex')) : entry
   const scratch = scratchName(folder)

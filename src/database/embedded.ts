@@ -45,7 +45,11 @@ export const startEmbedded = (options: EmbeddedOptions): Promise<Embedded> => op
 export const attachEmbedded = (options: EmbeddedOptions): Promise<Embedded> => open(options, 'guest')
 
 async function open({ dataDir, log }: EmbeddedOptions, role: Role): Promise<Embedded> {
-  const cluster = openCluster(dataDir, (folder) => log.info({ folder }, 'created the embedded database'))
+  const cluster = openCluster(dataDir, (folder, outside) => {
+    if (outside)
+      log.warn({ folder, dataDir }, 'PostgreSQL may not enter the data folder; its database is elsewhere')
+    else log.info({ folder }, 'created the embedded database')
+  })
   const { server, lease } = await join(cluster, role, undefined)
   const { address, adopted } = server
   log.info({ folder: cluster.data, adopted }, 'the embedded PostgreSQL is running')
@@ -58,7 +62,7 @@ async function open({ dataDir, log }: EmbeddedOptions, role: Role): Promise<Embe
     })
   }
   async function rejoin(): Promise<Lease | undefined> {
-    log.warn('the embedded PostgreSQL went away; starting it again')
+    log.warn('lost the embedded PostgreSQL; looking after it')
     while (!stopping) {
       try {
         // On the same address, which the connection pools know.
@@ -80,7 +84,8 @@ async function open({ dataDir, log }: EmbeddedOptions, role: Role): Promise<Embe
     async stop() {
       if (stopping) return
       stopping = true
-      await (await held)?.leave(() => stopServer(cluster))
+      const last = await held
+      await last?.leave(() => stopServer(cluster))
     },
   }
 }
@@ -94,9 +99,8 @@ async function join(
   for (let tries = 1; ; tries++) {
     const server = await ensureRunning(cluster, { address, durable: true })
     try {
-      const lease = await takeLease(connectionTo(cluster, server.address, 'postgres'), role)
       await createDatabase(cluster, server.address)
-      return { server, lease }
+      return { server, lease: await takeLease(connectionTo(cluster, server.address, 'postgres'), role) }
     } catch (error) {
       if (error instanceof OwnedError)
         throw new DatabaseStartError(

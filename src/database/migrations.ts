@@ -96,21 +96,22 @@ async function checkServer(client: pg.Client): Promise<void> {
 
 /** One transaction: takes the lock, looks for the first migration that is missing, applies it. */
 async function applyNext(client: pg.Client, migrations: Migration[]): Promise<string | undefined> {
+  let next: Migration | undefined
   await client.query('BEGIN')
   try {
-    await client.query(`SET LOCAL lock_timeout = 0`)
+    await client.query('SET LOCAL lock_timeout = 0')
     // Waits while another instance applies a migration; released by COMMIT.
     await client.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK])
     await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
     const history = await readHistory(client)
     checkHistory(history, migrations)
-    const next = migrations.find(({ name }) => !history.some((row) => row.name === name))
+    next = migrations.find(({ name }) => !history.some((row) => row.name === name))
     if (next) await apply(client, next)
     await client.query('COMMIT')
     return next?.name
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
-    throw error
+    throw next && error instanceof pg.DatabaseError ? failure(next, reasonOf(next, error)) : error
   }
 }
 
@@ -143,26 +144,28 @@ function checkHistory(history: Applied[], migrations: Migration[]): void {
   }
 }
 
-async function apply(client: pg.Client, { name, script }: Migration): Promise<void> {
-  const failed = (reason: string) =>
-    new DatabaseStartError(
-      `the migration ${name} failed and was rolled back, nothing of it is left: ${reason}. The service does not run on the old schema: mend the cause and start it again, or start the previous version`,
-    )
-  if (/^\s*(COMMIT|ROLLBACK|END)\s*;/im.test(script.replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, '')))
-    throw failed('it ends its own transaction; leave COMMIT and ROLLBACK out of migration.sql')
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  const { name, script } = migration
+  const outsideFunctions = script.replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, '')
+  if (/^\s*(COMMIT|ROLLBACK|END|ABORT)(\s+(WORK|TRANSACTION))?\s*;/im.test(outsideFunctions))
+    throw failure(migration, 'it ends its own transaction; leave COMMIT and ROLLBACK out of migration.sql')
   const startedAt = new Date()
-  try {
-    await client.query(script)
-  } catch (error) {
-    const { message, detail, position } = error as pg.DatabaseError
-    const line = position && `line ${script.slice(0, Number(position)).split('\n').length}`
-    throw failed([line, message, detail].filter(Boolean).join(': '))
-  }
+  await client.query(script)
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
     [randomUUID(), checksums(script)[0], name, startedAt],
   )
+}
+
+const failure = ({ name }: Migration, reason: string) =>
+  new DatabaseStartError(
+    `the migration ${name} failed and was rolled back, nothing of it is left: ${reason}. The service does not run on the old schema: mend the cause and start it again, or start the previous version`,
+  )
+
+function reasonOf({ script }: Migration, { message, detail, position }: pg.DatabaseError): string {
+  const line = position && `line ${script.slice(0, Number(position)).split('\n').length}`
+  return [line, message, detail].filter(Boolean).join(': ')
 }
 
 /** The checksum to store, then those that count as the same: git may have changed the line ends. */

@@ -6,8 +6,8 @@ const names = new Map<string, string>()
 
 /** Prepared statements for Prisma too: its SQL is generated from a bounded set of shapes. */
 const statementNameGenerator = ({ sql }: { sql: string }): string => {
-  let name = names.get(sql)
-  if (name === undefined) names.set(sql, (name = `prisma_${names.size}`))
+  const name = names.get(sql) ?? `prisma_${names.size}`
+  names.set(sql, name)
   return name
 }
 
@@ -21,7 +21,9 @@ export const prismaOnPool = (pool: pg.Pool): PrismaClient =>
  * times the price. Where Prisma wants a transaction of its own (a nested write), it gets a savepoint.
  */
 export function prismaOnConnection(client: pg.PoolClient): PrismaClient {
-  return new PrismaClient({ adapter: new ConnectionAdapter(new OneConnection(client), { statementNameGenerator }) })
+  return new PrismaClient({
+    adapter: new ConnectionAdapter(new OneConnection(client), { statementNameGenerator }),
+  })
 }
 
 /** What the adapter takes for a pool: every query goes to the one connection. */

@@ -1,5 +1,5 @@
 import type { ObjectRef } from '@pothos/core'
-import * as z from 'zod'
+import type * as z from 'zod'
 import { invalid } from '../errors.js'
 import { int, text } from './bounds.js'
 import { builder } from './builder.js'
@@ -20,7 +20,9 @@ export const pageArgs = {
   after: text(1, 200).nullish().describe('A cursor: what comes after it.'),
   last: int(1, MAX_PAGE_SIZE).nullish().describe('How many, from the end.'),
   before: text(1, 200).nullish().describe('A cursor: what comes before it.'),
-  offset: int(0, 1_000_000_000).nullish().describe('How many to leave out first; not together with a cursor.'),
+  offset: int(0, 1_000_000_000)
+    .nullish()
+    .describe('How many to leave out first; not together with a cursor.'),
 }
 
 export type PageArgs = z.output<z.ZodObject<typeof pageArgs>>
@@ -78,7 +80,11 @@ export function pageRequest({ first, after, last, before, offset }: PageArgs): P
 }
 
 /** The page of what a query found; it was asked for one row more than `limit`, to know whether there is more. */
-export function pageOf<Node>(request: PageRequest, found: Node[], totalCount: () => Promise<number>): Page<Node> {
+export function pageOf<Node>(
+  request: PageRequest,
+  found: Node[],
+  totalCount: () => Promise<number>,
+): Page<Node> {
   const more = found.length > request.limit
   const nodes = more ? found.slice(0, request.limit) : found
   if (request.backwards) nodes.reverse()
@@ -101,7 +107,10 @@ export function prismaPage(request: PageRequest) {
   const direction = request.backwards ? ('asc' as const) : ('desc' as const)
   return {
     where: {
-      AND: [...(request.after ? [older(request.after)] : []), ...(request.before ? [newer(request.before)] : [])],
+      AND: [
+        ...(request.after ? [older(request.after)] : []),
+        ...(request.before ? [newer(request.before)] : []),
+      ],
     },
     orderBy: [{ createdAt: direction }, { id: direction }],
     take: request.limit + 1,
@@ -109,25 +118,23 @@ export function prismaPage(request: PageRequest) {
   }
 }
 
-const pageInfo = builder
-  .objectRef<{ page: Page<Ordered> }>('PageInfo')
-  .implement({
-    fields: (t) => ({
-      hasNextPage: t.boolean({ resolve: ({ page }) => page.hasNextPage }),
-      hasPreviousPage: t.boolean({ resolve: ({ page }) => page.hasPreviousPage }),
-      startCursor: t.string({
-        nullable: true,
-        resolve: ({ page }) => (page.nodes[0] ? cursorOf(page.nodes[0]) : null),
-      }),
-      endCursor: t.string({
-        nullable: true,
-        resolve: ({ page }) => {
-          const last = page.nodes.at(-1)
-          return last ? cursorOf(last) : null
-        },
-      }),
+const pageInfo = builder.objectRef<{ page: Page<Ordered> }>('PageInfo').implement({
+  fields: (t) => ({
+    hasNextPage: t.boolean({ resolve: ({ page }) => page.hasNextPage }),
+    hasPreviousPage: t.boolean({ resolve: ({ page }) => page.hasPreviousPage }),
+    startCursor: t.string({
+      nullable: true,
+      resolve: ({ page }) => (page.nodes[0] ? cursorOf(page.nodes[0]) : null),
     }),
-  })
+    endCursor: t.string({
+      nullable: true,
+      resolve: ({ page }) => {
+        const last = page.nodes.at(-1)
+        return last ? cursorOf(last) : null
+      },
+    }),
+  }),
+})
 
 /** Declares `<Name>Connection` and `<Name>Edge` over a node type. */
 export function connectionType<Node extends Ordered>(name: string, node: ObjectRef<Types, Node, Node>) {

@@ -1,20 +1,25 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 import type { GraphQLSchema } from 'graphql'
-import { createYoga } from 'graphql-yoga'
+import { createYoga, type YogaServerInstance } from 'graphql-yoga'
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Config } from '../config.js'
 import type { Context } from '../context.js'
 import { AppError } from '../errors.js'
 import type { Admission } from '../rest/admission.js'
-import { refusalFor } from '../rest/faults.js'
+import { parseJson } from '../rest/body.js'
+import { logFault, refusalFor } from '../rest/faults.js'
+import { announcesBody, readBody } from '../rest/read-body.js'
+import { refuse } from '../rest/refusals.js'
 import type { Secrets } from '../secrets.js'
-import { maskWith } from './masking.js'
-import { anonymousMayOnlyIntrospect, documentLimits, idempotentMutations } from './plugins.js'
+import { idempotentMutations } from './idempotent-mutations.js'
+import { maskError, maskFaults } from './masking.js'
+import { anonymousMayOnlyIntrospect, documentLimits } from './plugins.js'
 
-/** What Yoga is handed with each request; `graph` is the resolvers' context. */
+/** What Yoga is handed with each request. */
 export interface ServerContext {
   koa: ParameterizedContext
+  /** The resolvers' context; undefined for a visitor without a key (in development). */
   graph: Context | undefined
 }
 
@@ -28,6 +33,9 @@ export interface GraphDeps {
 
 export const GRAPHQL_PATH = '/graphql'
 
+/** GraphiQL brings all it needs; should it ever ask for more, the browser refuses. */
+const GRAPHIQL_POLICY = "default-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data:; frame-ancestors 'none'"
+
 /** `/graphql` for the dashboard and tools: the same key, limits and idempotency as REST. */
 export function graphEndpoint({ schema, admission, secrets, config, log }: GraphDeps): Middleware {
   const development = config.environment === 'development'
@@ -35,47 +43,71 @@ export function graphEndpoint({ schema, admission, secrets, config, log }: Graph
     schema,
     graphqlEndpoint: GRAPHQL_PATH,
     context: ({ graph }) => graph ?? {},
-    graphiql: development ? { title: 'Loyalty Business API', defaultQuery: WELCOME } : false,
+    graphiql: development && { title: 'Loyalty Business API', defaultQuery: WELCOME },
     renderGraphiQL,
     landingPage: false,
     cors: false,
     batching: false,
+    multipart: false,
     logging: false,
-    maskedErrors: { maskError: maskWith(log) },
-    plugins: [documentLimits(), anonymousMayOnlyIntrospect(), idempotentMutations(secrets)],
+    maskedErrors: { maskError },
+    plugins: [documentLimits(), anonymousMayOnlyIntrospect(), idempotentMutations(secrets), maskFaults(log)],
   })
 
   return async (koa, next) => {
     if (koa.path !== GRAPHQL_PATH) return next()
     koa.state.route = `${koa.method} ${GRAPHQL_PATH}`
-    let graph: Context | undefined
     try {
-      // In development a visitor may open GraphiQL and read the schema; anything else needs a key.
-      if (!development || koa.get('Authorization') !== '') {
-        await admission.authenticate(koa)
-        graph = await admission.admit(koa, 'default', false)
-      } else await admission.describeAddress(koa)
-    } catch (error) {
-      refuse(koa, refusalFor(error))
-      if (!(error instanceof AppError)) log.warn({ err: error }, 'graph admission')
-      return
+      const graph = await admitted(koa)
+      await answer(yoga, koa, await jsonOf(koa), graph)
+    } catch (thrown) {
+      const refusal = refusalFor(thrown)
+      logFault(log, thrown, refusal.code, koa.state.requestId as string)
+      refuse(koa, refusal, errorsBody(refusal))
     }
-    const response = await yoga.handleNodeRequestAndResponse(koa.req, koa.res, { koa, graph })
-    koa.status = response.status
-    response.headers.forEach((value, name) => {
-      koa.set(name, value)
-    })
-    koa.body = response.body
+  }
+
+  /** In development a visitor may open GraphiQL and read the schema; anything else needs a key. */
+  async function admitted(koa: ParameterizedContext): Promise<Context | undefined> {
+    if (development && koa.get('Authorization') === '') {
+      await admission.describeAddress(koa)
+      return undefined
+    }
+    await admission.authenticate(koa)
+    return admission.admit(koa, 'default', false)
   }
 }
 
-/** A refusal before GraphQL begins, in GraphQL's own form. */
-function refuse(koa: ParameterizedContext, refusal: AppError): void {
-  if (refusal.retryAfterSeconds !== undefined) koa.set('Retry-After', String(refusal.retryAfterSeconds))
-  koa.status = refusal.kind.status
-  koa.type = 'application/json'
-  koa.body = JSON.stringify({ errors: [{ message: refusal.message, extensions: { code: refusal.code } }] })
+/** A request's JSON, read as in REST. No other content type is taken, so no form of another site can be. */
+async function jsonOf(koa: ParameterizedContext): Promise<string | undefined> {
+  if (koa.method !== 'POST' || !announcesBody(koa.req)) return undefined
+  const bytes = await readBody(koa.req)
+  if (!koa.is('json', '+json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE')
+  parseJson(bytes)
+  return bytes.toString()
 }
+
+async function answer(
+  yoga: YogaServerInstance<ServerContext, object>,
+  koa: ParameterizedContext,
+  body: string | undefined,
+  graph: Context | undefined,
+): Promise<void> {
+  const headers = { accept: koa.get('Accept') || '*/*', 'content-type': 'application/json' }
+  const init = { method: koa.method, headers, ...(body !== undefined && { body }) }
+  const response = await yoga.fetch(`http://graph${koa.url}`, init, { koa, graph })
+  koa.status = response.status
+  response.headers.forEach((value, name) => {
+    koa.set(name, value)
+  })
+  if (response.headers.get('content-type')?.startsWith('text/html'))
+    koa.set('Content-Security-Policy', GRAPHIQL_POLICY)
+  koa.body = await response.text()
+}
+
+/** A refusal before GraphQL begins, in GraphQL's own form. */
+const errorsBody = ({ message, code }: AppError): string =>
+  JSON.stringify({ errors: [{ message, extensions: { code } }] })
 
 const WELCOME = `# Put your API key into the Headers tab below:
 #   { "Authorization": "Bearer lby_live_…" }

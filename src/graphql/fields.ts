@@ -103,7 +103,8 @@ const requireScopeOf = (ctx: Context, facts: OperationFacts): void => {
   if (facts.scope) requireScope(ctx, facts.scope)
 }
 
-async function admit(ctx: Context, facts: OperationFacts): Promise<void> {
+/** Checks the scope that a field needs and counts its use. Throws INSUFFICIENT_SCOPE or RATE_LIMIT_EXCEEDED. */
+export async function admit(ctx: Context, facts: OperationFacts): Promise<void> {
   requireScopeOf(ctx, facts)
   if (!ctx.internal) await ctx.consume(facts.rate)
 }

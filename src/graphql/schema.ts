@@ -1,8 +1,13 @@
 import type { GraphQLSchema } from 'graphql'
 import { builder } from './builder.js'
 import './scalars.js'
+import '../audit/audit.schema.js'
 import '../businesses/businesses.schema.js'
+import '../customers/customers.schema.js'
 import '../points/points.schema.js'
+import '../redemptions/redemptions.schema.js'
+import '../rewards/rewards.schema.js'
+import '../tiers/tiers.schema.js'
 import '../transactions/transactions.schema.js'
 
 /** The graph, assembled of what the modules declare. */

@@ -15,8 +15,9 @@ export interface Credential {
 }
 
 /** How long a checked key is trusted without asking again: the bound on how late a revocation takes effect. */
-const TRUST_MS = 5_000
+export const TRUST_MS = 5_000
 const MAX_CACHED = 50_000
+const MINUTE_MS = 60_000
 
 const findKey = statement<Credential>(
   'find_api_key',
@@ -25,9 +26,9 @@ const findKey = statement<Credential>(
      FROM api_keys k JOIN businesses b ON b.id = k.business_id
     WHERE k.digest = $1 AND k.revoked_at IS NULL`,
 )
-const touchKeys = statement<never>(
-  'touch_api_keys',
-  `UPDATE api_keys SET last_used_at = $2 WHERE id = ANY($1::uuid[]) AND (last_used_at IS NULL OR last_used_at < $2)`,
+const noteUse = statement<never>(
+  'note_use_of_api_key',
+  'UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)',
 )
 
 export interface Authentication {
@@ -37,54 +38,53 @@ export interface Authentication {
    * BUSINESS_SUSPENDED.
    */
   authenticate(authorization: string | undefined, now: Date): Promise<Credential>
-  /** Writes what is still to be noted about the use of keys. */
+  /** Resolves when what was still to be noted about the use of keys is written. */
   flush(): Promise<void>
 }
 
 /** Keys are checked against the database at most every five seconds; a warm key costs no round trip. */
 export function createAuthentication(database: Database, secrets: Secrets): Authentication {
-  const cache = new Map<string, { credential: Promise<Credential | undefined>; until: number }>()
-  const used = new Map<string, number>()
-  let flushing: Promise<unknown> = Promise.resolve()
-  const flush = (minute: number): void => {
-    const ids = [...used].filter(([, at]) => at === minute).map(([id]) => id)
-    for (const [id, at] of used) if (at < minute) used.delete(id)
-    // For people to see which keys are in use; losing one note harms nothing.
-    flushing = database.sql.run(touchKeys, [ids, new Date(minute)]).catch(() => undefined)
-  }
+  const cache = new Map<string, { credential: Promise<Credential | undefined>; checkedAt: number }>()
+  const usedInMinute = new Map<string, number>()
+  const notes = new Set<Promise<unknown>>()
 
   function look(key: string, now: number): Promise<Credential | undefined> {
     const digest = secrets.keyDigest(key)
     const id = digest.toString('base64')
     const known = cache.get(id)
-    if (known && known.until > now) return known.credential
+    if (known && now >= known.checkedAt && now < known.checkedAt + TRUST_MS) return known.credential
     if (cache.size >= MAX_CACHED) cache.clear()
     const credential = database.sql.row(findKey, [digest])
-    cache.set(id, { credential, until: now + TRUST_MS })
+    const entry = { credential, checkedAt: now }
+    cache.set(id, entry)
     // Neither a fault nor an unknown key is worth remembering.
-    credential.then(
-      (found) => !found && cache.delete(id),
-      () => cache.delete(id),
-    )
+    const forget = () => cache.get(id) === entry && cache.delete(id)
+    credential.then((found) => found ?? forget(), forget)
     return credential
+  }
+
+  /** To the minute, for people to see which keys are in use; losing one note harms nothing. */
+  function note(keyId: string, now: number): void {
+    const minute = now - (now % MINUTE_MS)
+    if (usedInMinute.get(keyId) === minute) return
+    if (usedInMinute.size >= MAX_CACHED) usedInMinute.clear()
+    usedInMinute.set(keyId, minute)
+    const written = database.sql.run(noteUse, [keyId, new Date(minute)]).catch(() => undefined)
+    notes.add(written)
+    written.finally(() => notes.delete(written))
   }
 
   return {
     async authenticate(authorization, now) {
       const key = authorization?.match(/^Bearer +(\S+)$/i)?.[1]
       if (!key || !isWellFormedApiKey(key)) throw new AppError('INVALID_API_KEY')
-      // The wall clock bounds the trust; `now` may be a test's.
-      const credential = await look(key, Date.now())
+      const credential = await look(key, now.getTime())
       if (!credential || (credential.expiresAt && credential.expiresAt <= now))
         throw new AppError('INVALID_API_KEY')
       if (credential.businessStatus === 'suspended') throw new AppError('BUSINESS_SUSPENDED')
-      const minute = Math.floor(now.getTime() / 60_000) * 60_000
-      if (used.get(credential.keyId) !== minute) {
-        used.set(credential.keyId, minute)
-        flush(minute)
-      }
+      note(credential.keyId, now.getTime())
       return credential
     },
-    flush: async () => void (await flushing),
+    flush: async () => void (await Promise.all(notes)),
   }
 }

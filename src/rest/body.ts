@@ -1,26 +1,44 @@
-import { type GraphQLInputObjectType, type GraphQLInputType, getNamedType, isInputObjectType } from 'graphql'
+import {
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+} from 'graphql'
 import { AppError, type FieldIssue } from '../errors.js'
 import { snakeCase } from './naming.js'
 
 /** The fields of an input type by their REST names. */
-export interface BodyMapping {
-  fields: ReadonlyMap<string, { name: string; nested: () => BodyMapping | undefined }>
+export type BodyMapping = ReadonlyMap<string, MappedField>
+
+interface MappedField {
+  /** In the graph. */
+  name: string
+  isList: boolean
+  /** The mapping of the object, or of the list's objects, that stands here. */
+  nested: BodyMapping | undefined
 }
 
 const mappings = new Map<GraphQLInputObjectType, BodyMapping>()
 
 /** The mapping of an input type, without the fields that the path fills. */
 export function mappingOf(type: GraphQLInputObjectType, without: readonly string[] = []): BodyMapping {
-  const known = without.length === 0 ? mappings.get(type) : undefined
-  if (known) return known
-  const mapping: BodyMapping = {
-    fields: new Map(
-      Object.values(type.getFields())
-        .filter((field) => !without.includes(field.name))
-        .map((field) => [snakeCase(field.name), { name: field.name, nested: () => nestedOf(field.type) }]),
-    ),
-  }
-  if (without.length === 0) mappings.set(type, mapping)
+  const mapping = mappings.get(type) ?? buildMapping(type)
+  if (without.length === 0) return mapping
+  return new Map([...mapping].filter(([, field]) => !without.includes(field.name)))
+}
+
+function buildMapping(type: GraphQLInputObjectType): BodyMapping {
+  const mapping = new Map<string, MappedField>()
+  // Known before it is filled: an input type may contain itself.
+  mappings.set(type, mapping)
+  for (const { name, type: fieldType } of Object.values(type.getFields()))
+    mapping.set(snakeCase(name), {
+      name,
+      isList: isListType(getNullableType(fieldType)),
+      nested: nestedOf(fieldType),
+    })
   return mapping
 }
 
@@ -30,21 +48,21 @@ const nestedOf = (type: GraphQLInputType): BodyMapping | undefined => {
 }
 
 /**
- * The body in the graph's spelling. Unknown keys are left out and named in `issues`, in the body's spelling;
- * values of a wrong kind pass, for validation to refuse.
+ * The body in the graph's spelling. Unknown keys are left out and named in `issues`, in the body's spelling, and so
+ * is a single value where a list belongs, which GraphQL would take for a list of one; other values of a wrong kind
+ * pass, for validation to refuse.
  */
 export function toInput(mapping: BodyMapping, body: unknown, issues: FieldIssue[], at = ''): unknown {
   if (Array.isArray(body)) return body.map((item, index) => toInput(mapping, item, issues, `${at}${index}.`))
   if (typeof body !== 'object' || body === null) return body
   const input: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(body)) {
-    const field = mapping.fields.get(key)
-    if (!field) {
-      issues.push({ path: at + key, message: 'unknown field' })
-      continue
-    }
-    const nested = typeof value === 'object' && value !== null ? field.nested() : undefined
-    input[field.name] = nested ? toInput(nested, value, issues, `${at}${key}.`) : value
+    const field = mapping.get(key)
+    const path = at + key
+    if (!field) issues.push({ path, message: 'unknown field' })
+    else if (field.isList && value !== null && !Array.isArray(value))
+      issues.push({ path, message: 'must be an array' })
+    else input[field.name] = field.nested ? toInput(field.nested, value, issues, `${path}.`) : value
   }
   return input
 }
@@ -54,22 +72,23 @@ const MAX_DEPTH = 32
 
 /** The JSON of a request body; throws INVALID_JSON for broken UTF-8, broken JSON, or nesting past any use. */
 export function parseJson(bytes: Uint8Array): unknown {
+  const value = decoded(bytes)
+  if (depthExceeds(value, MAX_DEPTH)) throw new AppError('INVALID_JSON')
+  return value
+}
+
+function decoded(bytes: Uint8Array): unknown {
   try {
-    const value: unknown = JSON.parse(decoder.decode(bytes))
-    if (depthExceeds(value, MAX_DEPTH)) throw new SyntaxError('nested too deeply')
-    return value
+    return JSON.parse(decoder.decode(bytes))
   } catch {
     throw new AppError('INVALID_JSON')
   }
 }
 
-const depthExceeds = (value: unknown, levels: number): boolean => {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels === 0) return true
-  for (const key in value)
-    if (depthExceeds((value as Record<string, unknown>)[key], levels - 1)) return true
-  return false
-}
+const depthExceeds = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((member) => depthExceeds(member, levels - 1)))
 
 /** JSON with sorted keys: equal bodies have equal texts, however they were written. */
 export function canonicalJson(value: unknown): string {

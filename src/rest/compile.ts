@@ -1,10 +1,11 @@
 import {
   type DocumentNode,
+  type FieldNode,
   type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isInputObjectType,
-  isNonNullType,
   Kind,
   type OperationDefinitionNode,
   parse,
@@ -12,88 +13,142 @@ import {
   validate,
 } from 'graphql'
 import type * as z from 'zod'
+import { catalogue, type ErrorCode, type PlainCode } from '../errors.js'
 import type { OperationFacts } from '../graphql/fields.js'
 import { type BodyMapping, mappingOf } from './body.js'
 import type { Route } from './route.js'
 
 /** A route whose operation was parsed and checked against the schema. */
 export interface CompiledRoute extends Route {
+  /** `GET /rewards/:id`: in logs and refusals to start. */
+  name: string
   document: DocumentNode
   /** Response key of the one root field: the name under which its value stands in the result. */
   rootKey: string
   /** A mutation: takes an Idempotency-Key. */
   isWrite: boolean
   facts: OperationFacts
-  variableTypes: ReadonlyMap<string, GraphQLInputType>
+  /** Query parameters by name: the variable each fills, and whether that is a number. */
+  queryTargets: ReadonlyMap<string, { target: string; isInt: boolean }>
   /** How the body becomes `input`; undefined = the operation takes no body. */
   body: BodyMapping | undefined
   /** The zod object behind the operation's input or arguments, for naming what was refused. */
   inputSchema: z.ZodObject | undefined
-  /** Path parameters that are UUIDs in the graph. */
-  uuidParams: readonly string[]
+  /** The fields that the path fills, each with what a value answers that cannot be one: the same as nothing there. */
+  pathFields: ReadonlyMap<string, PlainCode>
 }
 
 /** Parses and checks a row; throws an Error that names the route where the row and the schema do not agree. */
 export function compileRoute(schema: GraphQLSchema, route: Route): CompiledRoute {
-  const fail = (problem: string): never => {
-    throw new Error(`route ${route.method.toUpperCase()} ${route.path}: ${problem}`)
+  const name = `${route.method.toUpperCase()} ${route.path}`
+  try {
+    return { ...route, name, ...compiled(schema, route) }
+  } catch (error) {
+    throw new Error(`route ${name}: ${(error as Error).message}`, { cause: error })
   }
+}
+
+function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyof Route | 'name'> {
   const document = parse(route.operation, { noLocation: true })
   const errors = validate(schema, document)
-  if (errors.length > 0) fail(errors.map((error) => error.message).join('; '))
+  if (errors.length > 0) throw new Error(errors.map((error) => error.message).join('; '))
 
-  const operation = document.definitions.find(
-    (definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION,
-  )!
-  const [root, ...others] = operation.selectionSet.selections
-  if (root?.kind !== Kind.FIELD || others.length > 0) fail('the operation must have one root field')
-  const rootField = root as Extract<typeof root, { kind: Kind.FIELD }>
-  const field = schema.getRootType(operation.operation)!.getFields()[rootField.name.value]!
+  const operation = operationOf(document)
+  const root = rootOf(operation)
+  const field = schema.getRootType(operation.operation)!.getFields()[root.name.value]!
   const facts = field.extensions.facts as OperationFacts | undefined
-  if (!facts) fail(`${field.name} was not declared by query() or mutation()`)
+  if (!facts) throw new Error(`${field.name} was not declared by query() or mutation()`)
 
-  const variableTypes = new Map(
+  const variables = variablesOf(schema, operation)
+  const { params = {}, query = {} } = route
+  checkSources(route, variables)
+  const input = getNamedType(variables.get('input'))
+  return {
+    document,
+    rootKey: root.alias?.value ?? root.name.value,
+    isWrite: operation.operation === 'mutation',
+    facts,
+    queryTargets: new Map(
+      Object.entries(query).map(([name, target]) => [
+        name,
+        { target, isInt: getNullableType(typeAt(variables, target)).toString() === 'Int' },
+      ]),
+    ),
+    body: isInputObjectType(input) ? mappingOf(input, Object.values(params).map(fieldOf)) : undefined,
+    inputSchema: (isInputObjectType(input) ? input : field).extensions.zod as z.ZodObject | undefined,
+    pathFields: pathFieldsOf(route, facts, variables),
+  }
+}
+
+function operationOf({ definitions }: DocumentNode): OperationDefinitionNode {
+  const [operation, ...others] = definitions.filter(
+    (definition) => definition.kind === Kind.OPERATION_DEFINITION,
+  )
+  if (!operation || others.length > 0) throw new Error('there must be one operation')
+  return operation
+}
+
+function rootOf({ selectionSet }: OperationDefinitionNode): FieldNode {
+  const [root, ...others] = selectionSet.selections
+  if (root?.kind !== Kind.FIELD || others.length > 0)
+    throw new Error('the operation must have one root field')
+  return root
+}
+
+type VariableTypes = ReadonlyMap<string, GraphQLInputType>
+
+const variablesOf = (schema: GraphQLSchema, operation: OperationDefinitionNode): VariableTypes =>
+  new Map(
     operation.variableDefinitions?.map((definition) => [
       definition.variable.name.value,
       typeFromAST(schema, definition.type as never) as GraphQLInputType,
     ]),
   )
-  const inputType = variableTypes.get('input')
-  const fromPath = Object.values(route.params ?? {})
-    .filter((target) => target.startsWith('input.'))
-    .map((target) => target.slice('input.'.length))
 
-  const typeAt = (target: string): GraphQLInputType => {
-    const [variable, member] = target.split('.') as [string, string?]
-    const type = variableTypes.get(variable)
-    if (!type) return fail(`the operation has no variable $${variable}`)
-    if (member === undefined) return type
-    const object = getNamedType(type)
-    const found = isInputObjectType(object) ? object.getFields()[member] : undefined
-    return found ? found.type : fail(`$${variable} has no field ${member}`)
-  }
-  const uuidParams = Object.entries(route.params ?? {})
-    .filter(([, target]) => getNamedType(typeAt(target)).name === 'UUID')
-    .map(([name]) => name)
-  if (uuidParams.length > 0 && !route.notFound) fail('a UUID in the path needs notFound')
-  for (const target of Object.values(route.query ?? {})) typeAt(target)
+/** The field of the input, or the argument, that a target names. */
+export const fieldOf = (target: string): string => target.replace(/^input\./, '')
 
-  const inputObject = inputType && getNamedType(inputType)
-  return {
-    ...route,
-    document,
-    rootKey: rootField.alias?.value ?? rootField.name.value,
-    isWrite: operation.operation === 'mutation',
-    facts: facts!,
-    variableTypes,
-    body: inputObject && isInputObjectType(inputObject) ? mappingOf(inputObject, fromPath) : undefined,
-    inputSchema: (isInputObjectType(inputObject) ? inputObject.extensions.zod : field.extensions.zod) as
-      | z.ZodObject
-      | undefined,
-    uuidParams,
-  }
+const isNotFound = (code: ErrorCode): code is PlainCode => catalogue[code].status === 404
+
+function pathFieldsOf(
+  { params = {}, notFound }: Route,
+  { errors }: OperationFacts,
+  variables: VariableTypes,
+) {
+  return new Map(
+    Object.entries(params).map(([name, target]) => {
+      const isUuid = getNamedType(typeAt(variables, target)).name === 'UUID'
+      const code = isUuid ? notFound : errors.find(isNotFound)
+      if (!code)
+        throw new Error(`:${name} needs ${isUuid ? 'notFound' : 'a 404 among the errors of its operation'}`)
+      return [fieldOf(target), code]
+    }),
+  )
 }
 
-/** Whether a query value stands for a number in the graph. */
-export const isIntVariable = (type: GraphQLInputType | undefined): boolean =>
-  type !== undefined && (isNonNullType(type) ? type.ofType : type).toString() === 'Int'
+/** Each parameter of the path fills a variable, and each variable is filled by path, query or body. */
+function checkSources({ path, params = {}, query = {} }: Route, variables: VariableTypes): void {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  for (const name of inPath) if (!params[name]) throw new Error(`:${name} fills no variable`)
+  for (const name of Object.keys(params))
+    if (!inPath.includes(name)) throw new Error(`:${name} is not in the path`)
+  const filled = new Set(['input'])
+  for (const target of [...Object.values(params), ...Object.values(query)]) {
+    typeAt(variables, target)
+    filled.add(target.split('.')[0]!)
+  }
+  for (const variable of variables.keys())
+    if (!filled.has(variable)) throw new Error(`nothing fills $${variable}`)
+}
+
+/** The type of a variable or, behind a dot, of a field of one. */
+function typeAt(variables: VariableTypes, target: string): GraphQLInputType {
+  const [variable, member] = target.split('.') as [string, string?]
+  const type = variables.get(variable)
+  if (!type) throw new Error(`the operation has no variable $${variable}`)
+  if (member === undefined) return type
+  const object = getNamedType(type)
+  const field = isInputObjectType(object) ? object.getFields()[member] : undefined
+  if (!field) throw new Error(`$${variable} has no field ${member}`)
+  return field.type
+}

@@ -1,21 +1,19 @@
 import Router from '@koa/router'
 import type { GraphQLSchema } from 'graphql'
 import type { Middleware, ParameterizedContext } from 'koa'
-import { koaBody } from 'koa-body'
-import type { Context } from '../context.js'
+import { type Context, requireScope } from '../context.js'
 import { AppError } from '../errors.js'
 import { type Answer, once, requireValidKey } from '../idempotency.js'
 import type { Secrets } from '../secrets.js'
+import type { Admission } from './admission.js'
 import { canonicalJson, parseJson } from './body.js'
 import { type CompiledRoute, compileRoute } from './compile.js'
-import type { Admission } from './admission.js'
+import { announcesBody, readBody } from './read-body.js'
 import type { Route } from './route.js'
-import { invalidVariables, runRoute, variablesOf } from './run.js'
+import { runRoute } from './run.js'
+import { refusalOfVariables, variablesOf } from './variables.js'
 
 export const API_PREFIX = '/api/v1'
-
-/** The largest JSON body; an image of 5 MB in base64 with its envelope fits. */
-export const BODY_LIMIT_BYTES = 8 * 1024 * 1024
 
 export interface EngineDeps {
   schema: GraphQLSchema
@@ -25,38 +23,26 @@ export interface EngineDeps {
 }
 
 /**
- * Mounts the route table: one handler for all rows. The chain reads as the contract does: key, rate limit, body,
- * variables, idempotency, operation. Throws where a row does not fit the schema.
+ * Mounts the route table: one handler for all rows. The chain reads as the contract does: key, rate limit, scope,
+ * body, variables, idempotency, operation. Throws where a row does not fit the schema.
  */
 export function restApi({ schema, routes, admission, secrets }: EngineDeps): Middleware {
   const router = new Router({ prefix: API_PREFIX })
-  // koa-body reads, inflates and bounds the bytes; latin1 hands them over unchanged, so that broken UTF-8 is
-  // refused instead of repaired.
-  const readBody = koaBody({
-    json: false,
-    urlencoded: false,
-    text: true,
-    textTypes: ['json', '+json'],
-    textLimit: BODY_LIMIT_BYTES,
-    encoding: 'latin1',
-    parsedMethods: ['POST', 'PATCH', 'DELETE'] as never,
-  })
-
-  for (const route of routes.map((row) => compileRoute(schema, row))) {
+  for (const route of compileRoutes(schema, routes)) {
     router[route.method](route.path, async (koa: ParameterizedContext) => {
+      koa.state.route = route.name
       const ctx = await admission.admit(koa, route.facts.rate)
-      koa.state.route = `${route.method.toUpperCase()} ${route.path}`
-      for (const name of route.uuidParams)
-        if (!isUuidParam(koa.params[name])) throw new AppError(route.notFound as 'REWARD_NOT_FOUND')
-      const body = await bodyOf(koa, readBody)
+      // The operation asks again; here it comes before anything is said about the request.
+      if (route.facts.scope) requireScope(ctx, route.facts.scope)
+      const body = await bodyOf(koa)
       const variables = variablesOf(route, { params: koa.params, query: koa.query, body })
       const key = route.isWrite ? koa.headers['idempotency-key'] : undefined
       if (typeof key === 'string') requireValidKey(key)
-      if (variables.unknown.length > 0) throw invalidVariables(route, variables)
+      if (variables.misfits.length > 0) throw refusalOfVariables(route, variables)
 
       const run = (inside: Context) => runRoute(schema, route, variables, inside)
       if (typeof key !== 'string') return send(koa, await run(ctx))
-      const request = `${route.method} ${decodedPath(koa)} ${canonicalJson([koa.query, body ?? {}])}`
+      const request = `${route.name} ${canonicalJson([koa.params, koa.query, body ?? {}])}`
       const { answer, replayed } = await once(ctx, key, secrets.fingerprint(request), run)
       if (replayed) koa.set('Idempotency-Replayed', 'true')
       send(koa, answer)
@@ -77,22 +63,21 @@ export function restApi({ schema, routes, admission, secrets }: EngineDeps): Mid
   }
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const isUuidParam = (value: string | undefined): boolean => value !== undefined && UUID.test(value)
+/** Literal paths before those with parameters, whatever the order of the rows: `/customers/lookup` is no user id. */
+function compileRoutes(schema: GraphQLSchema, routes: readonly Route[]): CompiledRoute[] {
+  const compiled = routes.map((row) => compileRoute(schema, row))
+  const twice = compiled.find(({ name }, index) => compiled.findIndex((other) => other.name === name) < index)
+  if (twice) throw new Error(`route ${twice.name}: stands in the table twice`)
+  return compiled.sort((a, b) => Object.keys(a.params ?? {}).length - Object.keys(b.params ?? {}).length)
+}
 
-/** Two spellings of one path are one request. */
-const decodedPath = (koa: ParameterizedContext): string => JSON.stringify(koa.params) + koa.state.route
-
-async function bodyOf(koa: ParameterizedContext, readBody: Middleware): Promise<unknown> {
-  const length = koa.headers['content-length']
-  const hasBody = koa.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
-  if (!hasBody) return undefined
-  if (koa.method === 'GET' || koa.method === 'HEAD') return undefined
+/** The JSON object of the body; undefined where there is none, as GET and HEAD never have. */
+async function bodyOf(koa: ParameterizedContext): Promise<object | undefined> {
+  if (koa.method === 'GET' || koa.method === 'HEAD' || !announcesBody(koa.req)) return undefined
+  const bytes = await readBody(koa.req)
+  if (bytes.length === 0) return undefined
   if (!koa.is('json', '+json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE')
-  await readBody(koa as never, async () => {})
-  const text = (koa.request as { body?: unknown }).body
-  if (typeof text !== 'string' || text === '') return undefined
-  const value = parseJson(Buffer.from(text, 'latin1'))
+  const value = parseJson(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('NOT_AN_OBJECT')
   return value
 }
@@ -107,5 +92,3 @@ function send(koa: ParameterizedContext, answer: Answer): void {
   koa.type = 'application/json'
   koa.body = answer.body
 }
-
-export type { CompiledRoute }

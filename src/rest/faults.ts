@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { AppError } from '../errors.js'
 
 /**
@@ -7,7 +8,6 @@ import { AppError } from '../errors.js'
 const AWAY = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
-  'ENOENT',
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
@@ -38,26 +38,38 @@ const AWAY_MESSAGES = [
   /Client has encountered a connection error/,
   /Cannot use a pool after calling end/,
 ]
+const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout'])
+
+/** What drivers put on their errors. */
+interface DriverError extends Error {
+  code?: string
+  syscall?: string
+  cause?: unknown
+  meta?: { driverAdapterError?: unknown }
+}
 
 export function isDatabaseAway(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const code = (at as { code?: string }).code
-    if (code !== undefined && (AWAY.has(code) || code.startsWith('08'))) return true
-    if (AWAY_MESSAGES.some((pattern) => pattern.test((at as Error).message))) return true
-    const driver = (at as { meta?: { driverAdapterError?: unknown } }).meta?.driverAdapterError
-    if (driver instanceof Error && driver !== at && isDatabaseAway(driver)) return true
-    const kind = (at as { cause?: { kind?: string } }).cause?.kind
-    if (kind === 'DatabaseNotReachable' || kind === 'ConnectionClosed' || kind === 'SocketTimeout') return true
-  }
-  return false
+  if (!(error instanceof Error)) return AWAY_KINDS.has((error as { kind?: string } | undefined)?.kind ?? '')
+  const { code, syscall, message, cause, meta } = error as DriverError
+  if (code !== undefined && (AWAY.has(code) || code.startsWith('08'))) return true
+  // The socket file of a server that is not running.
+  if (code === 'ENOENT' && syscall === 'connect') return true
+  if (AWAY_MESSAGES.some((pattern) => pattern.test(message))) return true
+  return isDatabaseAway(cause) || isDatabaseAway(meta?.driverAdapterError)
 }
 
 const RETRY_AFTER_SECONDS = 2
 
-/** The refusal to answer a fault with; `undefined` masks nothing because it is a refusal already. */
-export const refusalFor = (error: unknown): AppError =>
-  error instanceof AppError
-    ? error
-    : isDatabaseAway(error)
-      ? new AppError('UNAVAILABLE', undefined, RETRY_AFTER_SECONDS)
-      : new AppError('INTERNAL')
+/** The refusal to answer with: what was thrown where it is one, else what the fault means to a client. */
+export function refusalFor(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown
+  return isDatabaseAway(thrown)
+    ? new AppError('UNAVAILABLE', undefined, RETRY_AFTER_SECONDS)
+    : new AppError('INTERNAL')
+}
+
+/** Logs what is behind the code that a client was answered, if that is a fault: it has seen only the request's id. */
+export function logFault(log: Logger, thrown: unknown, code: unknown, requestId: string): void {
+  if (code === 'INTERNAL') log.error({ err: thrown, requestId }, 'fault')
+  else if (code === 'UNAVAILABLE') log.warn({ err: thrown, requestId }, 'database away')
+}

@@ -1,6 +1,10 @@
 /** The graph speaks camelCase, the REST contract snake_case. */
 
-export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** A name, or a path of names, in the body's own spelling: `timeActive.monday.start` → `time_active.monday.start`. */
+export const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** A dotted path in the body's own spelling: `timeActive.monday.start` → `time_active.monday.start`. */
-export const snakePath = (path: string): string => path.split('.').map(snakeCase).join('.')
+const camelWord = /\b[a-z]+(?:[A-Z][a-z]*)+\b/g
+
+/** Messages may name other fields; the graph's spelling of them becomes the body's. */
+export const snakeMessage = (message: string): string => message.replace(camelWord, snakeCase)

@@ -45,7 +45,10 @@ export function createRateLimits(config: Config, onError: (error: Error) => void
 
   const { failedAuth, ...scopes } = config.rateLimitsPerMinute
   const byScope = Object.fromEntries(
-    Object.entries(scopes).map(([scope, points]) => [scope, { limit: points, limiter: limiter(scope, points) }]),
+    Object.entries(scopes).map(([scope, points]) => [
+      scope,
+      { limit: points, limiter: limiter(scope, points) },
+    ]),
   ) as Record<RateScope, { limit: number; limiter: RateLimiterMemory | RateLimiterRedis }>
   const failures = { limit: failedAuth, limiter: limiter('failed-auth', failedAuth) }
 
@@ -70,7 +73,12 @@ export function createRateLimits(config: Config, onError: (error: Error) => void
     async peekFailedAuth(address) {
       const known = await failures.limiter.get(address)
       if (known) return stateOf(failures.limit, known, known.remainingPoints < 0)
-      return { limit: failures.limit, remaining: failures.limit, resetSeconds: WINDOW_SECONDS, exceeded: false }
+      return {
+        limit: failures.limit,
+        remaining: failures.limit,
+        resetSeconds: WINDOW_SECONDS,
+        exceeded: false,
+      }
     },
     close: async () => void (await redis?.quit().catch(() => redis.disconnect())),
   }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.js'
+import type { PlainCode } from '../errors.js'
 
 /**
  * One documented route as data. The engine (engine.ts) mounts it; nothing of a route is code. Its rate scope,
@@ -13,7 +13,7 @@ export interface Route {
   /** Path parameter → variable, dots leading into the input (`id: 'input.id'`). */
   params?: Readonly<Record<string, string>>
   /** What a path parameter that is not even a UUID answers: the same as for nothing there. */
-  notFound?: ErrorCode
+  notFound?: PlainCode
   /** Query name → variable. */
   query?: Readonly<Record<string, string>>
   /** How `data` is made of the operation's result. */

@@ -1,7 +1,17 @@
 import { businessRoutes } from '../businesses/businesses.routes.js'
+import { customerRoutes } from '../customers/customers.routes.js'
 import { pointsRoutes } from '../points/points.routes.js'
+import { redemptionRoutes } from '../redemptions/redemptions.routes.js'
+import { rewardRoutes } from '../rewards/rewards.routes.js'
 import { transactionRoutes } from '../transactions/transactions.routes.js'
 import type { Route } from './route.js'
 
 /** The route table: spec §4 and the additions of docs/decisions.md. */
-export const routes: readonly Route[] = [...businessRoutes, ...pointsRoutes, ...transactionRoutes]
+export const routes: readonly Route[] = [
+  ...businessRoutes,
+  ...customerRoutes,
+  ...pointsRoutes,
+  ...redemptionRoutes,
+  ...rewardRoutes,
+  ...transactionRoutes,
+]

@@ -1,4 +1,5 @@
 import {
+  chownSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -6,16 +7,18 @@ import {
   mkdtempSync,
   readdirSync,
   readlinkSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { accountForNewCluster, canEnter, runsAsRoot } from '../../src/database/embedded-account.js'
 import { ask, dataFolder, launch, serverPid, temporaryDataDir } from '../helpers/embedded-process.js'
+import { clearUpLater } from '../helpers/watchdog.js'
 
 /**
  * PostgreSQL does not run as root, so a service of root's needs another account, which may reach less than the
@@ -27,8 +30,9 @@ const SYSTEM_FOLDER = '/var/lib/loyalty-business-api'
 
 const nobody = { name: 'nobody', uid: 65_534, gid: 65_534 }
 const testAsRoot = runsAsRoot() ? test : test.skip
-/** The account has to be able to read this checkout. */
-const testAsNobody = runsAsRoot() && canEnter(nobody, CHECKOUT) ? test : test.skip
+/** The account has to be able to read this checkout and to run this Node. */
+const reachable = [CHECKOUT, dirname(process.execPath)]
+const testAsNobody = runsAsRoot() && reachable.every((folder) => canEnter(nobody, folder)) ? test : test.skip
 
 testAsNobody('an ordinary user runs the database as itself', async (t) => {
   const dataDir = temporaryDataDir(t, { owner: nobody })
@@ -61,20 +65,34 @@ testAsRoot('as root the database runs under an account of its own, below folders
   const { url } = await launch(t, 'owner', dataDir).report
   t.is(await ask(url!, 'SELECT 1'), 1)
   t.false(lstatSync(join(dataDir, 'postgres')).isSymbolicLink())
-  t.is(statSync(dataFolder(dataDir)!).uid, accountForNewCluster()!.uid)
+  t.is(statSync(dataFolder(dataDir)!).uid, accountForNewCluster(dataDir)!.uid)
   t.is(statSync(join(dataDir, 'postgres/password')).uid, 0)
   t.is(statSync(dataDir).mode & 0o007, 0, 'other users stay out of the data folder')
 })
 
 testAsRoot(
+  'as root in a data folder of somebody else’s, such as a volume, the database runs as its owner',
+  async (t) => {
+    const dataDir = temporaryDataDir(t)
+    mkdirSync(dataDir, { mode: 0o700 })
+    chownSync(dataDir, nobody.uid, nobody.gid)
+    const { url } = await launch(t, 'owner', dataDir).report
+    t.is(await ask(url!, 'SELECT 1'), 1)
+    t.is(dataFolder(dataDir), join(dataDir, 'postgres/data'))
+    t.is(statSync(join(dataDir, 'postgres/data')).uid, nobody.uid)
+  },
+)
+
+testAsRoot(
   'as root below a closed home, installed without scripts, both data and binaries are put within reach',
   async (t) => {
-    const untouched = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : undefined
+    const untouched = systemFolder()
     const home = mkdtempSync(join(tmpdir(), 'loyalty-home-'))
     const checkout = join(home, 'app')
     copyCheckout(checkout)
     const dataDir = join(checkout, '.data')
-    t.teardown(() => clearUp(home, dataDir, untouched))
+    t.teardown(() => removeCopies(untouched))
+    t.teardown(clearUpLater(dataDir, home))
 
     const service = launch(t, 'owner', dataDir, { checkout })
     const { url, message } = await service.report
@@ -85,6 +103,7 @@ testAsRoot(
     t.is(await service.end('SIGTERM'), 0)
 
     const again = launch(t, 'owner', dataDir, { checkout })
+    t.like(await again.report, { adopted: false })
     t.is(await ask((await again.report).url!, 'SELECT count(*)::int FROM kept'), 1)
     t.is(await again.end('SIGTERM'), 0)
     t.is(serverPid(dataDir), undefined)
@@ -113,12 +132,12 @@ function copyCheckout(to: string): void {
     symlinkSync(join(CHECKOUT, 'node_modules', name), join(to, 'node_modules', name))
 }
 
-function clearUp(home: string, dataDir: string, untouched: string[] | undefined): void {
-  const cluster = existsSync(dataDir) && readlinkSync(join(dataDir, 'postgres'))
-  if (cluster) rmSync(cluster, { recursive: true, force: true })
-  rmSync(home, { recursive: true, force: true })
-  // Leave the machine as it was, but for what others have put there meanwhile.
-  for (const name of existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [])
-    if (name.startsWith('postgresql-') && !untouched?.includes(name))
+/** Leaves the machine as it was, but for what others have put there meanwhile. */
+function removeCopies(untouched: string[]): void {
+  for (const name of systemFolder())
+    if (name.startsWith('postgresql-') && !untouched.includes(name))
       rmSync(join(SYSTEM_FOLDER, name), { recursive: true })
+  if (existsSync(SYSTEM_FOLDER) && systemFolder().length === 0) rmdirSync(SYSTEM_FOLDER)
 }
+
+const systemFolder = (): string[] => (existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [])

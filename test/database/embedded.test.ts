@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import test from 'ava'
@@ -59,7 +59,13 @@ test('a service killed by kill -9 leaves its server to the next one, with the da
 test('killing the service and its server loses nothing that was committed', async (t) => {
   const dataDir = temporaryDataDir(t)
   const killed = launch(t, 'owner', dataDir)
-  await ask((await killed.report).url!, 'CREATE TABLE kept AS SELECT 1')
+  const { url: lost } = await killed.report
+  await ask(lost!, 'CREATE TABLE kept AS SELECT 1')
+  // A backend that is busy goes on without its server for a while, and holds its memory.
+  const busy = `DO $$ DECLARE until timestamptz := clock_timestamp() + interval '4 s';
+    BEGIN WHILE clock_timestamp() < until LOOP END LOOP; END $$`
+  void ask(lost!, busy).catch(() => {})
+  await sleep(200)
   await killed.end('SIGKILL')
   await killServer(dataDir, 'SIGKILL')
 
@@ -95,6 +101,8 @@ test('two services on one folder: the second is refused by name of the first', a
 
 test('two first starts at the same moment end with one database and one service', async (t) => {
   const dataDir = temporaryDataDir(t)
+  const gone = spawnSync('true').pid
+  mkdirSync(join(dataDir, `postgres.new-${gone}-c0ffee/data`), { recursive: true })
   const reports = await Promise.all(
     [launch(t, 'owner', dataDir), launch(t, 'owner', dataDir)].map((s) => s.report),
   )

@@ -109,6 +109,28 @@ test('a failed migration leaves nothing half done, keeps those before it and say
   ])
 })
 
+test('a migration and its row in the history are one transaction, up to the COMMIT', async (t) => {
+  const { url, folder } = await prepared(t, {
+    '20260101000000_no_row': `CREATE TABLE half (id int);
+      ALTER TABLE _prisma_migrations ADD CONSTRAINT closed CHECK (false) NOT VALID;`,
+  })
+  await t.throwsAsync(migrate(url, { log, folder }), { message: /20260101000000_no_row failed.*closed/ })
+  t.deepEqual(
+    await rows(url, `SELECT to_regclass('half') AS half, to_regclass('_prisma_migrations') AS history`),
+    [{ half: null, history: null }],
+  )
+
+  writeFileSync(
+    join(folder, '20260101000000_no_row/migration.sql'),
+    `CREATE TABLE half (id int UNIQUE DEFERRABLE INITIALLY DEFERRED);
+     INSERT INTO half VALUES (1), (1);`,
+  )
+  await t.throwsAsync(migrate(url, { log, folder }), {
+    message: /20260101000000_no_row failed.*duplicate key/,
+  })
+  t.deepEqual(await rows(url, `SELECT to_regclass('half') AS half`), [{ half: null }])
+})
+
 test('a migration that would end its own transaction is refused before it starts', async (t) => {
   const inFunction = 'DO $$ BEGIN\n PERFORM 1;\n END;\n $$;'
   const { url, folder } = await prepared(t, {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import type { ExecutionContext } from 'ava'
 import pg from 'pg'
 import type { Account } from '../../src/database/embedded-account.js'
 import { isAlive } from '../../src/database/scratch.js'
+import { clearUpLater } from './watchdog.js'
 
 /** What test/database/fixtures/service.ts reports first. */
 export interface Report {
@@ -63,11 +64,18 @@ export function launch(
     if (line.done) throw new Error('the process ended without a report')
     return JSON.parse(line.value) as Record<string, unknown>
   }
+  const firstReport = async (): Promise<Report> => {
+    // What it logs before is of no interest here.
+    for (;;) {
+      const line = await next()
+      if (line.url || line.refused) return line
+    }
+  }
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.teardown(() => (child.exitCode === null && child.signalCode === null ? child.kill('SIGKILL') : true))
   return {
     pid: child.pid!,
-    report: next(),
+    report: firstReport(),
     next,
     async end(signal) {
       process.kill(group ? -child.pid! : child.pid!, signal)
@@ -89,14 +97,7 @@ export function temporaryDataDir(t: ExecutionContext, { owner, name = 'data' }: 
   if (owner) chownSync(folder, owner.uid, owner.gid)
   else chmodSync(folder, 0o755)
   const dataDir = join(folder, name)
-  t.teardown(async () => {
-    const data = dataFolder(dataDir)
-    if (data) {
-      await killServer(dataDir)
-      rmSync(dirname(data), { recursive: true, force: true })
-    }
-    rmSync(folder, { recursive: true, force: true })
-  })
+  t.teardown(clearUpLater(dataDir, folder))
   return dataDir
 }
 
@@ -120,7 +121,7 @@ export function serverPid(dataDir: string): number | undefined {
 
 export async function killServer(dataDir: string, signal: NodeJS.Signals = 'SIGQUIT'): Promise<void> {
   const pid = serverPid(dataDir)
-  if (!pid || pid === process.pid || !isAlive(pid)) return
+  if (!pid || !isAlive(pid)) return
   process.kill(pid, signal)
   while (isAlive(pid)) await sleep(20)
 }

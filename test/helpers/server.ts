@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import pg from 'pg'
 import { openCluster } from '../../src/database/embedded-cluster.js'
 import { ensureRunning, urlOf } from '../../src/database/embedded-server.js'
 import { migrate } from '../../src/database/migrations.js'
 import { withDatabase } from './database.js'
+import { clearUpLater } from './watchdog.js'
 
 const silent = { info: () => {} }
 
@@ -33,22 +33,11 @@ export async function startTestServer(): Promise<{ TEST_DATABASE_URL: string }> 
   return { TEST_DATABASE_URL: url }
 }
 
-/**
- * A PostgreSQL in a temporary folder that lives as long as this process: a watchdog, outside the process group
- * that Ctrl-C reaches, sees the end of its input when the process ends, however it ends, and clears up.
- */
+/** A PostgreSQL in a temporary folder that lives as long as this process. */
 export async function startTemporaryServer(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'loyalty-test-'))
+  clearUpLater(folder, folder)
   const cluster = openCluster(folder, () => {})
   const { address } = await ensureRunning(cluster, { durable: false })
-  const pid = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n')[0]!
-  const clearUp = `read -r _; kill -QUIT "$1"; while kill -0 "$1"; do sleep 0.1; done; rm -rf "$2" "$3"`
-  const watchdog = spawn('/bin/sh', ['-c', clearUp, 'sh', pid, folder, dirname(cluster.data)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-    cwd: '/',
-  })
-  watchdog.unref()
-  ;(watchdog.stdin as unknown as { unref(): void }).unref()
   return urlOf(cluster, address, 'postgres')
 }

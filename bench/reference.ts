@@ -1,0 +1,223 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type pg from 'pg'
+import { v7 as uuidv7 } from 'uuid'
+import { openDatabase } from '../src/database/database.js'
+import { type Call, recordCalls, type Subject } from './recorded.js'
+import { BENCH_BUSINESS } from './tenants.js'
+
+/**
+ * The bare reference: what these requests cost with node:http and pg alone, on the service's own SQL, as prepared
+ * statements in the same transactions on a pool of the same settings. No keys, limits, validation, log or
+ * framework. Runs in a process of its own: `DATABASE_URL`, `PORT`, `SUBJECT` (JSON).
+ */
+const subject = JSON.parse(process.env.SUBJECT!) as Subject
+const { pool } = openDatabase({
+  url: process.env.DATABASE_URL!,
+  poolSize: Number(process.env.DATABASE_POOL_SIZE),
+  onError: (error) => console.error(error),
+})
+const recorded = await recordCalls(pool, subject)
+
+/** The recorded statements by their order; another set of statements needs another reference. */
+function statements<Names extends readonly string[]>(calls: readonly Call[], ...names: Names) {
+  const found = calls.map((call) => call.name)
+  if (found.join() !== names.join())
+    throw new Error(`bench/reference.ts expects the statements ${names.join()}, the service runs ${found.join()}`)
+  return calls as { readonly [Index in keyof Names]: Call }
+}
+
+const [findViewer] = statements(recorded.me, 'find_viewer')
+const [readAccount] = statements(recorded.balance, 'read_account_by_id')
+const [listTransactions, countTransactions] = statements(
+  recorded.transactions,
+  'list_transactions_0',
+  'count_transactions',
+)
+const [lockAccount, postEntry] = statements(recorded.issue, 'lock_account_by_id', 'ledger_post')
+const [lockKey, , , storeKey] = statements(
+  recorded.keyedIssue,
+  'idempotency_lock_and_find',
+  'lock_account_by_id',
+  'ledger_post',
+  'idempotency_store',
+)
+const [lockCode, readReward, postRedeem, completeRedemption] = statements(
+  recorded.complete,
+  'lock_redemption_by_code',
+  'read_reward_facts',
+  'ledger_post',
+  'complete_redemption',
+)
+
+type Client = pg.Pool | pg.PoolClient
+// biome-ignore lint/suspicious/noExplicitAny: rows of any statement
+type Row = Record<string, any>
+
+/** Runs a recorded statement; `changed` replaces values of the recording by their place, from 0. */
+async function run(client: Client, { name, text, values }: Call, changed: Record<number, unknown>) {
+  const { rows } = await client.query<Row>({ name, text, values: Object.assign(values.slice(), changed) })
+  return rows
+}
+
+async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN')
+    const result = await work(client)
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw error
+  } finally {
+    client.release()
+  }
+}
+
+async function me() {
+  const [row] = await run(pool, findViewer, {})
+  const { id, name, email, status, country, keyId, keyName, keyPrefix } = row!
+  return success('API key is valid', {
+    business: { id, name, email, status, country },
+    api_key: { id: keyId, name: keyName, prefix: keyPrefix },
+  })
+}
+
+const balanceOf = (account: Row) => ({
+  user_id: account.id,
+  balance: account.balance,
+  points_expire_at: null,
+  last_visit_at: account.lastVisitAt,
+})
+
+async function balance(customerId: string) {
+  const [account] = await run(pool, readAccount, { 1: customerId })
+  return success('Balance retrieved successfully', balanceOf(account!))
+}
+
+async function transactions(limit: number) {
+  const rows = await run(pool, listTransactions, { 1: limit + 1 })
+  const [total] = await run(pool, countTransactions, {})
+  const shown = rows.slice(0, limit)
+  return success('Transactions retrieved successfully', {
+    transactions: shown.map((row) => ({
+      id: row.id,
+      type: row.type,
+      status: row.status,
+      points: row.points,
+      user_id: row.customerId,
+      device_id: row.deviceId,
+      location_id: row.locationId,
+      source: row.source,
+      reward_id: row.rewardId,
+      redemption_id: row.redemptionId,
+      reverses_id: row.reversesId,
+      amount: row.amountMinor === null ? null : (row.amountMinor / 100).toFixed(2),
+      description: row.description,
+      occurred_at: row.occurredAt,
+      created_at: row.createdAt,
+    })),
+    pagination: { limit, offset: 0, returned: shown.length, total_count: total!.count },
+  })
+}
+
+const localDay = new Intl.DateTimeFormat('sv-SE', { timeZone: BENCH_BUSINESS.timezone })
+const shardOf = (customerId: string) => Number.parseInt(customerId.slice(-2), 16) % 64
+
+/** What the ledger's statement takes that differs from one entry to the next. */
+function entryValues(customerId: string, id: string, delta: number, now: Date): Record<number, unknown> {
+  return {
+    1: customerId,
+    2: id,
+    3: delta,
+    4: localDay.format(now),
+    5: now,
+    9: now,
+    12: Math.abs(delta),
+    21: shardOf(customerId),
+  }
+}
+
+async function issue(client: pg.PoolClient, { user_id, amount }: { user_id: string; amount: string }) {
+  const now = new Date()
+  const [account] = await run(client, lockAccount, { 1: user_id })
+  const minor = Math.round(Number(amount) * 100)
+  const points = Math.floor(minor / 100)
+  const id = uuidv7()
+  const values = entryValues(user_id, id, points, now)
+  const [after] = await run(client, postEntry, { ...values, 7: minor, 8: points, 13: minor })
+  return success('Points issued successfully', {
+    transaction: { id, type: 'earn', points, created_at: now },
+    balance: { ...balanceOf(account!), balance: after!.balance, last_visit_at: after!.lastVisitAt },
+  })
+}
+
+/** The answer is stored with the effect, as it is: nothing is encrypted. */
+async function keyedIssue(client: pg.PoolClient, key: string, body: { user_id: string; amount: string }) {
+  await run(client, lockKey, { 1: key, 2: Math.floor(Math.random() * 2 ** 53) })
+  const answer = await issue(client, body)
+  await run(client, storeKey, {
+    1: key,
+    4: Buffer.from(answer),
+    5: [body.user_id],
+    6: new Date(),
+  })
+  return answer
+}
+
+async function complete(client: pg.PoolClient, code: string) {
+  const now = new Date()
+  const [redemption] = await run(client, lockCode, { 1: code })
+  const { redemptionId, customerId, rewardName, pointsCost, type, cashbackCents } = redemption!
+  await run(client, readReward, {})
+  const id = uuidv7()
+  await run(client, postRedeem, { ...entryValues(customerId, id, -pointsCost, now), 18: redemptionId })
+  await run(client, completeRedemption, { 1: redemptionId, 3: now })
+  return success('Redemption completed successfully', {
+    redemption: {
+      code,
+      status: 'completed',
+      reward_name: rewardName,
+      points_cost: pointsCost,
+      type,
+      cashback_cents: cashbackCents,
+    },
+    transaction: { id, type: 'redeem', points: pointsCost, created_at: now },
+  })
+}
+
+const success = (message: string, data: object): string => JSON.stringify({ success: true, message, data })
+
+async function bodyOf(request: IncomingMessage) {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return JSON.parse(Buffer.concat(chunks).toString())
+}
+
+async function answer(request: IncomingMessage): Promise<string> {
+  const path = request.url!.slice('/api/v1'.length)
+  if (path === '/me') return me()
+  if (path.startsWith('/transactions?limit=')) return transactions(Number(path.slice(20)))
+  if (path.startsWith('/customers/')) return balance(path.slice(11, 11 + 36))
+  if (path.startsWith('/redemptions/')) return inTransaction((client) => complete(client, path.slice(13, 21)))
+  const key = request.headers['idempotency-key']
+  const body = await bodyOf(request)
+  return inTransaction((client) =>
+    typeof key === 'string' ? keyedIssue(client, key, body) : issue(client, body),
+  )
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const body = await answer(request)
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+    response.end(body)
+  } catch (error) {
+    response.writeHead(500).end(String(error))
+  }
+}
+
+const server = createServer(handle).listen(Number(process.env.PORT), '127.0.0.1')
+await once(server, 'listening')
+process.send?.('ready')

@@ -1,0 +1,90 @@
+import { customerId } from './tenants.js'
+
+/** What the requests of one run are made of. */
+export interface Material {
+  apiKey: string
+  customers: number
+  /** Redemption codes that are pending; each is used once. */
+  codes: string[]
+  /** Told apart from every other run on this database. */
+  run: string
+}
+
+export interface HttpRequest {
+  method: 'GET' | 'POST'
+  path: string
+  headers?: Record<string, string>
+  body?: object
+}
+
+export interface Workload {
+  name: string
+  /** The service's throughput as a share of the reference's (design.md §7); undefined = for information. */
+  target?: number
+  /** An endless supply of requests, unless the material comes to an end. */
+  requests(material: Material): Iterator<HttpRequest, undefined>
+}
+
+const READ_TARGET = 0.6
+const WRITE_TARGET = 0.6
+
+function* repeat(request: HttpRequest): Generator<HttpRequest, undefined> {
+  for (;;) yield request
+}
+
+const anyCustomer = ({ customers }: Material): string => customerId(Math.floor(Math.random() * customers))
+
+const purchase = (material: Material): HttpRequest => ({
+  method: 'POST',
+  path: '/points/issue',
+  body: {
+    user_id: anyCustomer(material),
+    amount: `${Math.ceil(Math.random() * 90)}.${10 + Math.floor(Math.random() * 90)}`,
+  },
+})
+
+export const workloads: readonly Workload[] = [
+  {
+    name: 'GET /me',
+    target: READ_TARGET,
+    requests: () => repeat({ method: 'GET', path: '/me' }),
+  },
+  {
+    name: 'GET /customers/{id}/balance',
+    target: READ_TARGET,
+    *requests(material) {
+      for (;;) yield { method: 'GET', path: `/customers/${anyCustomer(material)}/balance` }
+    },
+  },
+  {
+    name: 'GET /transactions?limit=50',
+    target: READ_TARGET,
+    requests: () => repeat({ method: 'GET', path: '/transactions?limit=50' }),
+  },
+  {
+    name: 'GET /transactions?limit=1',
+    requests: () => repeat({ method: 'GET', path: '/transactions?limit=1' }),
+  },
+  {
+    name: 'POST /points/issue',
+    target: WRITE_TARGET,
+    *requests(material) {
+      for (;;) yield purchase(material)
+    },
+  },
+  {
+    name: 'POST /points/issue, Idempotency-Key',
+    *requests(material) {
+      for (let n = 0; ; n++)
+        yield { ...purchase(material), headers: { 'Idempotency-Key': `${material.run}-${n}` } }
+    },
+  },
+  {
+    name: 'POST /redemptions/{code}/complete',
+    target: WRITE_TARGET,
+    *requests({ codes }) {
+      for (const code of codes) yield { method: 'POST', path: `/redemptions/${code}/complete` }
+      return undefined
+    },
+  },
+]

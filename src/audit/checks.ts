@@ -1,0 +1,132 @@
+/**
+ * The invariants that must hold whatever happens (docs: decisions; README, Audit). Each is one query that gives a
+ * row per audited thing: `id` and whether it is `ok`. `$1` is a business, or null for all.
+ */
+export interface AuditCheck {
+  name: string
+  /** What holds, in words. */
+  says: string
+  sql: string
+}
+
+const VISITING = `('api', 'terminal', 'code', 'reward', 'import')`
+/** Sources whose earnings count towards tiers (a reversal takes back what such a row gave). */
+const PURCHASES = `('api', 'terminal', 'code', 'import')`
+
+/** Compares a customer's kept aggregate with what it sums. */
+const customerAggregate = (kept: string, summed: string, from: string): string =>
+  `SELECT c.id, c.${kept} IS NOT DISTINCT FROM s.value AS ok
+     FROM customers c LEFT JOIN LATERAL (SELECT ${summed} AS value FROM ${from}) s ON true
+    WHERE $1::uuid IS NULL OR c.business_id = $1`
+
+const ofCustomer = (alias: string): string =>
+  `${alias}.business_id = c.business_id AND ${alias}.customer_id = c.id`
+
+const completedTransactions = `transactions t WHERE ${ofCustomer('t')} AND t.status = 'completed'`
+
+export const auditChecks: readonly AuditCheck[] = [
+  {
+    name: 'balance',
+    says: 'a balance is its completed earn rows minus its completed redeem rows, and never below 0',
+    sql: `SELECT c.id, c.balance >= 0 AND c.balance = s.value AS ok
+            FROM customers c LEFT JOIN LATERAL (
+              SELECT coalesce(sum(CASE t.type WHEN 'earn' THEN t.points ELSE -t.points END), 0) AS value
+                FROM ${completedTransactions}) s ON true
+           WHERE $1::uuid IS NULL OR c.business_id = $1`,
+  },
+  {
+    name: 'held',
+    says: 'held points are those of pending redeem rows, and never more than the balance',
+    sql: `SELECT c.id, c.held <= c.balance AND c.held = s.value AS ok
+            FROM customers c LEFT JOIN LATERAL (
+              SELECT coalesce(sum(t.points), 0) AS value FROM transactions t
+               WHERE ${ofCustomer('t')} AND t.status = 'pending' AND t.type = 'redeem') s ON true
+           WHERE $1::uuid IS NULL OR c.business_id = $1`,
+  },
+  {
+    name: 'visit_count',
+    says: "a customer's visits are counted",
+    sql: customerAggregate('visit_count', 'count(*)::int', `visits v WHERE ${ofCustomer('v')}`),
+  },
+  {
+    name: 'last_visit_at',
+    says: 'the last visit is the latest moment of a visiting row',
+    sql: customerAggregate(
+      'last_visit_at',
+      'max(t.occurred_at)',
+      `${completedTransactions} AND t.source IN ${VISITING}`,
+    ),
+  },
+  {
+    name: 'redemption_count',
+    says: "a customer's completed redemptions are counted",
+    sql: customerAggregate(
+      'redemption_count',
+      'count(*)::int',
+      `redemptions r WHERE ${ofCustomer('r')} AND r.status = 'completed'`,
+    ),
+  },
+  {
+    name: 'spend',
+    says: 'spend is the amounts of purchases less those taken back',
+    sql: customerAggregate(
+      'spend_minor',
+      `coalesce(sum(CASE t.type WHEN 'earn' THEN t.amount_minor ELSE -t.amount_minor END), 0)::bigint`,
+      `${completedTransactions} AND t.source IN ('api', 'terminal', 'dashboard', 'code', 'import', 'reversal')`,
+    ),
+  },
+  {
+    name: 'earned_points',
+    says: 'tier progress is the points of purchases and codes less those taken back',
+    sql: customerAggregate(
+      'earned_points',
+      `coalesce(sum(CASE t.type WHEN 'earn' THEN t.points ELSE -t.points END), 0)::bigint`,
+      `transactions t LEFT JOIN transactions o ON o.business_id = t.business_id AND o.id = t.reverses_id
+        WHERE ${ofCustomer('t')} AND t.status = 'completed'
+          AND (t.type = 'earn' AND t.source IN ${PURCHASES} OR t.source = 'reversal' AND o.source IN ${PURCHASES})`,
+    ),
+  },
+  {
+    name: 'redemption_paid_once',
+    says: 'a completed redemption has exactly one redeem row, of its cost; any other has none',
+    sql: `SELECT r.id, s.rows = (CASE r.status WHEN 'completed' THEN 1 ELSE 0 END)
+                 AND (r.status <> 'completed' OR s.points = r.points_cost) AS ok
+            FROM redemptions r LEFT JOIN LATERAL (
+              SELECT count(*) AS rows, sum(t.points) AS points FROM transactions t
+               WHERE t.business_id = r.business_id AND t.customer_id = r.customer_id AND t.redemption_id = r.id
+                 AND t.type = 'redeem' AND t.status = 'completed') s ON true
+           WHERE $1::uuid IS NULL OR r.business_id = $1`,
+  },
+  {
+    name: 'reward_cap',
+    says: 'redemptions_count is the completed redemptions, and never above the cap; a cap that is reached switches off',
+    sql: `SELECT w.id, w.redemptions_count = s.value
+                 AND (w.max_redemptions IS NULL OR w.redemptions_count + w.reserved_count <= w.max_redemptions)
+                 AND (w.redemptions_count < w.max_redemptions OR w.max_redemptions IS NULL
+                      OR w.deactivated_by_limit OR w.off_by_hand)
+                 AND (NOT w.deactivated_by_limit OR w.redemptions_count >= w.max_redemptions) IS TRUE AS ok
+            FROM rewards w LEFT JOIN LATERAL (
+              SELECT count(*) AS value FROM redemptions r
+               WHERE r.business_id = w.business_id AND r.reward_id = w.id AND r.status = 'completed') s ON true
+           WHERE $1::uuid IS NULL OR w.business_id = $1`,
+  },
+  {
+    name: 'reversed_once',
+    says: 'an earning is taken back at most once, whole, and from its own customer',
+    sql: `SELECT o.id, count(*) = 1 AND bool_and(r.points = o.points AND r.customer_id = o.customer_id
+                 AND o.type = 'earn' AND r.type = 'redeem') AS ok
+            FROM transactions r JOIN transactions o ON o.business_id = r.business_id AND o.id = r.reverses_id
+           WHERE r.status = 'completed' AND ($1::uuid IS NULL OR r.business_id = $1)
+           GROUP BY o.business_id, o.id`,
+  },
+  {
+    name: 'transaction_counts',
+    says: 'the kept counts of transactions are the rows there are',
+    sql: `SELECT coalesce(k.business_id, a.business_id) AS id, coalesce(k.count, 0) = coalesce(a.count, 0) AS ok
+            FROM (SELECT business_id, type, status, sum(count) AS count FROM transaction_counts
+                   WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2, 3) k
+            FULL JOIN (SELECT business_id, type, status, count(*) AS count FROM transactions
+                        WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2, 3) a
+              USING (business_id, type, status)`,
+  },
+]

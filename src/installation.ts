@@ -1,0 +1,84 @@
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { type Clock, createClock } from './clock.js'
+import type { Config } from './config.js'
+import { type Database, openDatabase } from './database/database.js'
+import { attachEmbedded, startEmbedded } from './database/embedded.js'
+import { migrate } from './database/migrations.js'
+import { OperatorError } from './operator-error.js'
+import { loadSecrets, type Secrets } from './secrets.js'
+
+/** What the service and the operator's commands work on: one database, its secrets and its clock. */
+export interface Installation {
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly secrets: Secrets
+  readonly clock: Clock
+  /** Names of the migrations that opening it applied. */
+  readonly migrated: readonly string[]
+  close(): Promise<void>
+}
+
+/** One service runs on an embedded database; any number of commands may run beside it, or alone. */
+export type InstallationUser = 'service' | 'command'
+
+/**
+ * Brings up the database (the embedded one without a DATABASE_URL) with this version's schema. Throws OperatorError
+ * or DatabaseStartError where the operator has to act; nothing is left running then.
+ */
+export async function openInstallation(
+  config: Config,
+  log: Logger,
+  user: InstallationUser,
+): Promise<Installation> {
+  const closers: (() => unknown)[] = []
+  const close = async (): Promise<void> => {
+    const last = closers.pop()
+    if (!last) return
+    try {
+      await last()
+    } finally {
+      await close()
+    }
+  }
+  try {
+    const databaseUrl = config.databaseUrl ?? (await bringUpEmbedded())
+    if (config.databaseUrl) await requireConnection(config.databaseUrl)
+    const { applied } = await migrate(databaseUrl, { log })
+    const secrets = loadSecrets(config)
+    const database = openDatabase({
+      url: databaseUrl,
+      poolSize: config.databasePoolSize,
+      onError: (error) => log.warn({ err: error }, 'a database connection was lost'),
+    })
+    closers.push(() => database.close())
+    const clock = await createClock(database.sql)
+    closers.push(() => clock.stop())
+    return { database, databaseUrl, secrets, clock, migrated: applied, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  async function bringUpEmbedded(): Promise<string> {
+    const bringUp = user === 'service' ? startEmbedded : attachEmbedded
+    const embedded = await bringUp({ dataDir: config.dataDir, log })
+    closers.push(() => embedded.stop())
+    return embedded.url
+  }
+}
+
+/** Whatever keeps us from DATABASE_URL's database is the operator's to mend: its driver says what it is. */
+async function requireConnection(connectionString: string): Promise<void> {
+  try {
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
+    client.on('error', () => {})
+    await client.connect()
+    await client.end()
+  } catch (error) {
+    const { message, errors } = error as AggregateError
+    throw new OperatorError(
+      `the database of DATABASE_URL cannot be reached: ${message || (errors[0] as Error).message}`,
+    )
+  }
+}

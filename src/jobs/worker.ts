@@ -1,0 +1,53 @@
+import { parseCronItems, run, type TaskList, Logger as WorkerLogger } from 'graphile-worker'
+import type { Logger } from 'pino'
+import { dropIdempotencyKeys, expirePoints, expireRedemptions, type Sweep, type SweepDeps } from './sweeps.js'
+
+/** What runs when (cron, UTC). The schedule is kept in the database: of all instances one runs each. */
+const schedule: Record<string, { match: string; sweep: Sweep }> = {
+  expire_redemptions: { match: '* * * * *', sweep: expireRedemptions },
+  expire_points: { match: '* * * * *', sweep: expirePoints },
+  drop_idempotency_keys: { match: '17 * * * *', sweep: dropIdempotencyKeys },
+}
+
+export interface Jobs {
+  /** Lets the running sweep finish. */
+  stop(): Promise<void>
+}
+
+/** The worker's own connections: it reads rows in pg's default types, and a busy service must not starve it. */
+const WORKER_POOL_SIZE = 3
+
+/** Starts the recurring work in this process. */
+export async function startJobs(deps: SweepDeps, databaseUrl: string, log: Logger): Promise<Jobs> {
+  const taskList: TaskList = Object.fromEntries(
+    Object.entries(schedule).map(([name, { sweep }]) => [
+      name,
+      async () => {
+        const settled = await sweep(deps)
+        if (settled > 0) log.info({ job: name, settled }, 'sweep')
+      },
+    ]),
+  )
+  const runner = await run({
+    connectionString: databaseUrl,
+    maxPoolSize: WORKER_POOL_SIZE,
+    taskList,
+    parsedCronItems: parseCronItems(
+      Object.entries(schedule).map(([task, { match }]) => ({
+        task,
+        match,
+        // A missed minute needs no second run, and two runs of one sweep at once gain nothing.
+        options: { backfillPeriod: 0, jobKey: task, jobKeyMode: 'preserve_run_at', maxAttempts: 1 },
+      })),
+    ),
+    concurrency: 1,
+    noHandleSignals: true,
+    logger: new WorkerLogger(() => (level, message) => {
+      if (level === 'error') log.error({ message }, 'jobs')
+      else if (level === 'warning') log.warn({ message }, 'jobs')
+    }),
+  })
+  // What fails in the worker is told by its logger; unhandled, the promise would end the process.
+  runner.promise.catch((error: unknown) => log.error({ err: error }, 'jobs stopped'))
+  return { stop: () => runner.stop() }
+}

@@ -1,0 +1,74 @@
+import test from 'ava'
+import { audit } from '../../src/audit/audit.js'
+import { createTenant, startApp } from '../helpers/app.js'
+import { createCustomer, createReward } from '../helpers/factories.js'
+
+/** A business in which everything that is audited has happened at least once. */
+async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
+  const app = await startApp(t)
+  const tenant = await createTenant(app)
+  const reward = await createReward(tenant, { points_cost: 10, max_redemptions: 1 })
+  const { user_id } = await createCustomer(tenant)
+  const issued = await tenant.rest('POST /points/issue', { user_id, amount: '100.00' })
+  await tenant.rest('POST /points/issue', { user_id, points: 50 })
+  await tenant.rest('POST /points/redeem', { user_id, points: 5 })
+  const { body } = await tenant.rest('POST /redemptions', { reward_id: reward.id, user_id })
+  await tenant.rest(`POST /redemptions/${body.data.redemption.code}/complete`)
+  const { status } = await tenant.rest(`POST /transactions/${issued.body.data.transaction.id}/reverse`)
+  if (status !== 409 && status !== 200) throw new Error(`reversing answered ${status}`)
+  const reversible = await tenant.rest('POST /points/issue', { user_id, points: 3 })
+  await tenant.rest(`POST /transactions/${reversible.body.data.transaction.id}/reverse`)
+  return { app, tenant }
+}
+
+/** What breaks each check behind the back of the service. */
+const breaks: Record<string, string> = {
+  balance: 'UPDATE customers SET balance = balance + 1',
+  held: 'UPDATE customers SET held = 1',
+  visit_count: 'UPDATE customers SET visit_count = visit_count + 1',
+  last_visit_at: "UPDATE customers SET last_visit_at = last_visit_at - interval '1 second'",
+  redemption_count: 'UPDATE customers SET redemption_count = 0',
+  spend: 'UPDATE customers SET spend_minor = spend_minor + 1',
+  earned_points: 'UPDATE customers SET earned_points = earned_points - 1',
+  redemption_paid_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reward'",
+  reward_cap: 'UPDATE rewards SET redemptions_count = 0',
+  reversed_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reversal'",
+  transaction_counts: 'UPDATE transaction_counts SET count = count + 1',
+}
+
+test('a lively business passes every check, and each check has looked at something', async (t) => {
+  const { app } = await livelyBusiness(t)
+  const { checks } = await audit(app.database)
+  for (const { name, checked, broken } of checks) {
+    t.is(broken, 0, name)
+    if (name !== 'held') t.true(checked > 0, name)
+  }
+  t.deepEqual(checks.map(({ name }) => name).sort(), Object.keys(breaks).sort())
+})
+
+for (const [name, sql] of Object.entries(breaks)) {
+  test(`a row that breaks ${name} is found by that name, with its id`, async (t) => {
+    const { app, tenant } = await livelyBusiness(t)
+    await app.database.pool.query(sql)
+    const { checks } = await audit(app.database)
+    const found = checks.find((check) => check.name === name)!
+    t.true(found.broken > 0)
+    t.true(found.examples.length > 0)
+    const answer = await tenant.graph('{ audit { name checked broken } }')
+    t.true(answer.data.audit.find((check: { name: string }) => check.name === name).broken > 0)
+  })
+}
+
+test('the audit of one business looks at no other', async (t) => {
+  const { app, tenant } = await livelyBusiness(t)
+  await app.database.pool.query(breaks.visit_count!)
+  const other = await createTenant(app)
+  await createCustomer(other)
+  const answer = await other.graph('{ audit { name checked broken } }')
+  t.true(answer.data.audit.every(({ broken }: { broken: number }) => broken === 0))
+  t.true(
+    (await tenant.graph('{ audit { broken } }')).data.audit.some(
+      (check: { broken: number }) => check.broken > 0,
+    ),
+  )
+})

@@ -1,0 +1,49 @@
+import type { Tenant } from './app.js'
+
+/**
+ * What a test needs to exist, made through the API as a client would make it. Overrides are fields of the request;
+ * what they do not say gets a value that plays no part.
+ */
+
+/** A resource as REST answers it; the tests look into it freely. */
+// biome-ignore lint/suspicious/noExplicitAny: fields of any resource
+export type Resource = Record<string, any>
+
+/** A reward of the counter for 100 points. */
+export async function createReward(
+  { rest }: Pick<Tenant, 'rest'>,
+  overrides: Record<string, unknown> = {},
+): Promise<Resource> {
+  const { status, body, text } = await rest('POST /rewards', {
+    name: 'Coffee',
+    points_cost: 100,
+    ...overrides,
+  })
+  if (status !== 201) throw new Error(`POST /rewards: ${status} ${text}`)
+  return body.data.reward
+}
+
+/** A customer of whom nothing is known. */
+export async function createCustomer(
+  { rest }: Pick<Tenant, 'rest'>,
+  overrides: Record<string, unknown> = {},
+): Promise<Resource> {
+  const { status, body, text } = await rest('POST /customers', overrides)
+  if (status !== 201) throw new Error(`POST /customers: ${status} ${text}`)
+  return body.data.customer
+}
+
+let lastRank = 0
+
+/** A tier above all that were created before it. */
+export async function createTier(
+  { graph }: Pick<Tenant, 'graph'>,
+  overrides: { name?: string; rank?: number; minPoints?: number } = {},
+): Promise<Resource> {
+  const { data, errors } = await graph(
+    'mutation ($input: CreateTierInput!) { createTier(input: $input) { id name rank minPoints } }',
+    { input: { name: 'Gold', rank: ++lastRank, minPoints: 1000, ...overrides } },
+  )
+  if (errors) throw new Error(`createTier: ${JSON.stringify(errors)}`)
+  return data.createTier
+}
