@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -56,10 +56,16 @@ const say = (message: string) => process.stderr.write(`${message}\n`)
 
 /** What has to be ended, last first. */
 const ends: (() => Promise<void>)[] = []
-const endAll = async () => {
+async function endAll(): Promise<void> {
   for (const end of ends.splice(0).toReversed()) await end()
 }
-process.once('SIGINT', () => void endAll().then(() => process.exit(130)))
+// A terminal and npm may both pass Ctrl-C on: what is being ended goes on ending.
+let interrupted = false
+process.on('SIGINT', () => {
+  if (interrupted) return
+  interrupted = true
+  void endAll().then(() => process.exit(130))
+})
 
 async function databaseUrl(): Promise<string> {
   if (process.env.BENCH_DATABASE_URL) return process.env.BENCH_DATABASE_URL
@@ -129,7 +135,7 @@ async function main(): Promise<void> {
   const codes = Math.ceil(passes * 2 * CODES_PER_SECOND)
   const { subject, material } = await prepare(url, secret, { businessId, customers: sizes.customers, codes })
 
-  const service = await startService(url, secret, openSync(join(FOLDER, 'service.log'), 'w'))
+  const service = await startService(url, secret, FOLDER)
   ends.push(() => service.stop())
   const reference = await startReference(url, subject)
   ends.push(() => reference.stop())

@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Measured, Order } from './loader.js'
@@ -34,12 +35,15 @@ export interface Measurable {
 
 export const newSecret = (): string => randomBytes(32).toString('base64url')
 
-/** The service as it runs in production, built, one process, with its log to a file. */
-export async function startService(databaseUrl: string, secret: string, log: number): Promise<Measurable> {
-  if (!existsSync(SERVICE)) throw new Error('build the service first: npm run bench does, or npm run build')
+/** The service as `npm start` runs it, in production and with its log to a file. */
+export async function startService(databaseUrl: string, secret: string, folder: string): Promise<Measurable> {
+  if (!existsSync(SERVICE)) throw new Error('the service is not built: npm run build')
   const port = await freePort()
-  const child = fork(SERVICE, {
-    execArgv: [`--import=${here('probe.mjs')}`],
+  const log = openSync(join(folder, 'service.log'), 'w')
+  const child = fork(SERVICE, ['serve'], {
+    execArgv: ['--enable-source-maps', `--import=${here('probe.mjs')}`],
+    // Not where a developer's .env lies.
+    cwd: folder,
     env: {
       ...NO_LIMITS,
       PATH: process.env.PATH,

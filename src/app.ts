@@ -1,9 +1,8 @@
 import type { GraphQLSchema } from 'graphql'
 import Koa from 'koa'
 import type { Logger } from 'pino'
-import type { Clock } from './clock.js'
 import type { Config } from './config.js'
-import type { Database } from './database/database.js'
+import type { Services } from './context.js'
 import { AppError } from './errors.js'
 import { graphEndpoint } from './graphql/endpoint.js'
 import { createAdmission } from './rest/admission.js'
@@ -14,13 +13,9 @@ import { createRateLimits } from './rest/rate-limit.js'
 import { answerRefusals } from './rest/refusals.js'
 import { requestLog } from './rest/request-log.js'
 import type { Route } from './rest/route.js'
-import type { Secrets } from './secrets.js'
 
-export interface AppDeps {
+export interface AppDeps extends Services {
   config: Config
-  database: Database
-  secrets: Secrets
-  clock: Clock
   log: Logger
   schema: GraphQLSchema
   routes: readonly Route[]
@@ -35,10 +30,11 @@ export interface App {
 }
 
 /** Wires the chain of every request. Throws where the route table does not fit the schema. */
-export function createApp({ config, database, secrets, clock, log, schema, routes }: AppDeps): App {
+export function createApp({ config, log, schema, routes, ...services }: AppDeps): App {
+  const { database, secrets } = services
   const rateLimits = createRateLimits(config, (error) => log.warn({ err: error }, 'redis'))
   const authentication = createAuthentication(database, secrets)
-  const admission = createAdmission({ database, secrets, clock, authentication, rateLimits })
+  const admission = createAdmission({ services, authentication, rateLimits })
   let draining = false
 
   // The client's address is what the outermost of our own proxies saw; what lies before that anybody can write.

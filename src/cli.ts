@@ -37,7 +37,7 @@ function fail(error: Error, terminal: Terminal): number {
   // Commander has written its words already.
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0
-    report(error.message, terminal, '')
+    report(error.message.replace(/^error: /, ''), terminal, '')
     return 2
   }
   const told = error instanceof OperatorError || error instanceof DatabaseStartError

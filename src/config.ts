@@ -34,7 +34,9 @@ const environment = z.object({
     .string()
     .startsWith('postgres')
     .optional()
-    .describe('A PostgreSQL 15+ of your own, `postgres://user:password@host:port/database`; empty = the embedded one.'),
+    .describe(
+      'A PostgreSQL 15+ of your own, `postgres://user:password@host:port/database`; empty = the embedded one.',
+    ),
   DATABASE_POOL_SIZE: z.coerce
     .number()
     .int()
@@ -60,17 +62,27 @@ const environment = z.object({
     .transform((list) => list.split(',').filter(Boolean))
     .describe('Earlier values of SECRET_KEY, separated by commas: what they sealed can still be read.'),
   RATE_LIMIT_DEFAULT_PER_MINUTE: count(120).describe('Requests per minute and API key.'),
-  RATE_LIMIT_POINTS_PER_MINUTE: count(60).describe('Points writes per minute and API key: issue, redeem, complete.'),
-  RATE_LIMIT_BATCHES_PER_MINUTE: count(10).describe('Code-batch creations and exports per minute and API key.'),
-  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: count(30).describe('Failed authentications per minute and client address.'),
+  RATE_LIMIT_POINTS_PER_MINUTE: count(60).describe(
+    'Points writes per minute and API key: issue, redeem, complete.',
+  ),
+  RATE_LIMIT_BATCHES_PER_MINUTE: count(10).describe(
+    'Code-batch creations and exports per minute and API key.',
+  ),
+  RATE_LIMIT_FAILED_AUTH_PER_MINUTE: count(30).describe(
+    'Failed authentications per minute and client address.',
+  ),
   TRUSTED_PROXY_HOPS: z.coerce
     .number()
     .int()
     .min(0)
     .max(10)
     .default(0)
-    .describe("Proxies in front whose X-Forwarded-For is believed; `0` = the client's address is the socket's."),
-  JOBS: flag(true).describe('Whether this instance runs the recurring work; `true` on one instance at least.'),
+    .describe(
+      "Proxies in front whose X-Forwarded-For is believed; `0` = the client's address is the socket's.",
+    ),
+  JOBS: flag(true).describe(
+    'Whether this instance runs the recurring work; `true` on one instance at least.',
+  ),
   LOG_LEVEL: z
     .enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
     .default('info')

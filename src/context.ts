@@ -1,9 +1,10 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Clock } from './clock.js'
-import type { PrismaClient } from './database/generated/prisma/client.js'
 import type { Database, Transaction } from './database/database.js'
+import type { PrismaClient } from './database/generated/prisma/client.js'
 import type { Sql } from './database/sql.js'
 import { AppError } from './errors.js'
+import type { Network } from './outbound/network.js'
 import type { Secrets } from './secrets.js'
 
 /** The business that a request is for; every query is scoped to its id. */
@@ -27,6 +28,8 @@ export interface Context {
   readonly sql: Sql
   readonly inTransaction: boolean
   readonly secrets: Secrets
+  /** The way out, for the guarded HTTPS client. */
+  readonly network: Network
   readonly business: BusinessRef
   readonly actor: Actor
   /** The moment of the request: the one clock of all its rules. */
@@ -38,7 +41,23 @@ export interface Context {
   readonly customerIds: Set<string>
   /** Counts one use of a rate scope; the REST facade has counted before it calls. */
   readonly consume: (scope: RateScope) => Promise<void>
+  /** Of an operation that calls out under an Idempotency-Key (see `CallsOut`). */
+  readonly resumption?: Resumption
 }
+
+/** What connects a request that may be cut off with the retry that goes on in its place. */
+export interface Resumption {
+  /** What an earlier try of this request has made. */
+  readonly resourceId: string | null
+  /** Notes what this try makes, in the transaction that makes it. */
+  note(tx: TransactionContext, resourceId: string): Promise<void>
+}
+
+/**
+ * Thrown by a domain function that has to call somebody else's server, when it finds itself in a transaction: none is
+ * open during such a call. Whoever opened it rolls back and runs the operation outside (see idempotency.ts).
+ */
+export class CallsOut extends Error {}
 
 /** Spec §8: points writes and code batches have limits of their own. */
 export type RateScope = 'default' | 'points' | 'batches'
@@ -67,27 +86,39 @@ export function enter(ctx: Context, open: Transaction): TransactionContext {
   return inside as TransactionContext
 }
 
+/** What the process has one of, for every request. */
+export interface Services {
+  readonly database: Database
+  readonly secrets: Secrets
+  readonly clock: Clock
+  readonly network: Network
+}
+
+/** A fresh context, outside any transaction. */
+export const createContext = (
+  { database, secrets, network }: Services,
+  request: Pick<Context, 'business' | 'actor' | 'now' | 'requestId' | 'internal' | 'consume'>,
+): Context => ({
+  database,
+  db: database.db,
+  sql: database.sql,
+  inTransaction: false,
+  secrets,
+  network,
+  customerIds: new Set(),
+  ...request,
+})
+
 /** A context for work that no request asked for: the service's own jobs, the operator at the command line. */
-export function unattendedContext(
-  { database, secrets, clock }: { database: Database; secrets: Secrets; clock: Clock },
-  business: BusinessRef,
-  actor: Actor,
-): Context {
-  return {
-    database,
-    db: database.db,
-    sql: database.sql,
-    inTransaction: false,
-    secrets,
+export const unattendedContext = (services: Services, business: BusinessRef, actor: Actor): Context =>
+  createContext(services, {
     business,
     actor,
-    now: clock.now(),
+    now: services.clock.now(),
     requestId: uuidv7(),
     internal: true,
-    customerIds: new Set(),
     consume: async () => {},
-  }
-}
+  })
 
 /** What an API key may do: `<resource>:read` or `<resource>:write` (docs: decisions, Keys). */
 export type Scope = `${Resource}:${'read' | 'write'}`

@@ -90,8 +90,8 @@ export function seedDemo(installation: Installation): Promise<Demo> {
     for (const reward of OTHER_REWARDS) await createReward(ctx, reward, {})
     for (const customer of CUSTOMERS) await addCustomer(ctx, customer)
     const customer = CUSTOMERS[0]!.identifier
-    const { code } = await createRedemption(ctx, { rewardId: coffee.id, identifier: customer })
-    await completeRedemption(ctx, { code })
+    const { redemption } = await createRedemption(ctx, { rewardId: coffee.id, identifier: customer })
+    await completeRedemption(ctx, redemption)
     return { businessId, apiKey: key, customer }
   })
 }

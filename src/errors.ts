@@ -80,11 +80,18 @@ export const catalogue = {
   },
   REDEMPTION_NOT_ELIGIBLE: { status: 409, message: withValue('REDEMPTION_NOT_ELIGIBLE'), storable: true },
   REDEMPTION_LIMIT_REACHED: { status: 409, message: withValue('REDEMPTION_LIMIT_REACHED'), storable: true },
-  DELIVERY_MODE_UNAVAILABLE: {
+  REDEMPTION_NOT_SHIPPING: { status: 400, message: withValue('REDEMPTION_NOT_SHIPPING'), storable: true },
+  REDEMPTION_NOT_FULFILLABLE: {
     status: 409,
-    message: withValue('DELIVERY_MODE_UNAVAILABLE'),
+    message: withValue('REDEMPTION_NOT_FULFILLABLE'),
     storable: true,
   },
+  REDEMPTION_NOT_CANCELLABLE: {
+    status: 409,
+    message: withValue('REDEMPTION_NOT_CANCELLABLE'),
+    storable: true,
+  },
+  DIGITAL_PROVISION_FAILED: { status: 502, message: 'DIGITAL_PROVISION_FAILED', storable: true },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof catalogue

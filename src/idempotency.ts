@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Context, enter, type TransactionContext } from './context.js'
+import { CallsOut, type Context, enter, type TransactionContext } from './context.js'
 import { statement } from './database/sql.js'
 import { AppError } from './errors.js'
 
@@ -15,16 +15,21 @@ export interface Answer {
 
 interface StoredRow {
   locked: boolean
+  /** Null where there is no row. */
+  sameRequest: boolean | null
+  /** Null where there is no row, or its operation has not been answered yet. */
   status: number | null
   body: Buffer | null
-  sameRequest: boolean | null
+  leaseUntil: Date | null
+  resourceId: string | null
 }
 
 export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000
 
 const lockAndFind = statement<StoredRow>(
   'idempotency_lock_and_find',
-  `SELECT pg_try_advisory_xact_lock($3::bigint) AS locked, k.status, k.body, k.fingerprint = $4 AS "sameRequest"
+  `SELECT pg_try_advisory_xact_lock($3::bigint) AS locked, k.status, k.body, k.fingerprint = $4 AS "sameRequest",
+          k.lease_until AS "leaseUntil", k.resource_id AS "resourceId"
      FROM (SELECT) AS one LEFT JOIN idempotency_keys k
        ON k.business_id = $1 AND k.key = $2 AND k.created_at > $5`,
 )
@@ -34,8 +39,8 @@ const store = statement<never>(
    VALUES ($1, $2, $3, $4, $5, $6, $7)
    ON CONFLICT (business_id, key) DO UPDATE
      SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
-         customer_ids = excluded.customer_ids, created_at = excluded.created_at
-     WHERE k.created_at <= $8`,
+         customer_ids = excluded.customer_ids, created_at = excluded.created_at, lease_until = NULL, resource_id = NULL
+     WHERE k.created_at <= $8 OR k.status IS NULL`,
 )
 
 /** Ends the transaction without its effects, carrying the answer out. */
@@ -60,13 +65,14 @@ export async function once(
   ctx: Context,
   key: string,
   fingerprint: Buffer,
-  run: (ctx: TransactionContext) => Promise<Answer>,
-): Promise<{ answer: Answer; replayed: boolean }> {
+  run: (ctx: Context) => Promise<Answer>,
+): Promise<Outcome> {
   const claim = claimOf(ctx, key, fingerprint)
   try {
     return await ctx.database.transaction(async (open) => {
       const inside = enter(ctx, open)
       const known = await find(inside, claim)
+      if (known === 'interrupted') throw new CallsOut()
       if (known) return { answer: known, replayed: true }
       const answer = await run(inside)
       if (answer.refused) throw new RolledBack(answer)
@@ -75,18 +81,103 @@ export async function once(
       return { answer, replayed: false }
     })
   } catch (error) {
+    if (error instanceof CallsOut) return resumable(ctx, claim, run)
     if (!(error instanceof RolledBack)) throw error
     const { answer } = error
     if (answer && !answer.storable) return { answer, replayed: false }
     return ctx.database.transaction(async (open) => {
       const inside = enter(ctx, open)
       const known = await find(inside, claim)
-      if (known) return { answer: known, replayed: true }
+      if (known && known !== 'interrupted') return { answer: known, replayed: true }
       if (!answer || !(await save(inside, claim, answer))) throw inUse()
       return { answer, replayed: false }
     })
   }
 }
+
+/** What the client is sent, and whether it had been sent before. */
+export interface Outcome {
+  answer: Answer
+  replayed: boolean
+}
+
+/** Longer than an operation that calls out may take. */
+const LEASE_MS = 30_000
+
+/**
+ * For an operation that calls out, during which no transaction is open: the key is claimed first, with a lease. What
+ * the operation makes is noted beside it, so that a retry after a crash goes on with that instead of making it twice.
+ */
+async function resumable(
+  ctx: Context,
+  claim: Claim,
+  run: (ctx: Context) => Promise<Answer>,
+): Promise<Outcome> {
+  const claimed = await ctx.database.transaction<Outcome | { resourceId: string | null }>(async (open) => {
+    const inside = enter(ctx, open)
+    const known = await find(inside, claim)
+    if (known && known !== 'interrupted') return { answer: known, replayed: true }
+    return { resourceId: await take(inside, claim) }
+  })
+  if ('answer' in claimed) return claimed
+  let { resourceId } = claimed
+  const note = async (tx: TransactionContext, made: string): Promise<void> => {
+    await tx.sql.run(noteResource, [tx.business.id, claim.key, made])
+    resourceId = made
+  }
+  try {
+    const answer = await run({ ...ctx, resumption: { resourceId, note } })
+    if (answer.storable) await save(ctx, claim, answer)
+    else await letGo(ctx, claim)
+    return { answer, replayed: false }
+  } catch (error) {
+    // What was made stays claimed by the request, for its retry to go on with.
+    await (resourceId === null ? letGo(ctx, claim) : endLease(ctx, claim)).catch(() => {})
+    throw error
+  }
+}
+
+const claimKey = statement<{ resourceId: string | null }>(
+  'idempotency_claim',
+  `INSERT INTO idempotency_keys AS k (business_id, key, fingerprint, customer_ids, created_at, lease_until)
+   VALUES ($1, $2, $3, '{}', $4, $5)
+   ON CONFLICT (business_id, key) DO UPDATE
+     SET fingerprint = excluded.fingerprint, lease_until = excluded.lease_until, status = NULL, body = NULL,
+         created_at = CASE WHEN k.created_at <= $6 THEN excluded.created_at ELSE k.created_at END,
+         resource_id = CASE WHEN k.created_at <= $6 THEN NULL ELSE k.resource_id END
+     WHERE k.created_at <= $6 OR k.status IS NULL AND k.lease_until <= $4
+   RETURNING resource_id AS "resourceId"`,
+)
+const noteResource = statement<never>(
+  'idempotency_note_resource',
+  'UPDATE idempotency_keys SET resource_id = $3 WHERE business_id = $1 AND key = $2',
+)
+const releaseKey = statement<never>(
+  'idempotency_release',
+  'DELETE FROM idempotency_keys WHERE business_id = $1 AND key = $2 AND status IS NULL',
+)
+const endKeyLease = statement<never>(
+  'idempotency_end_lease',
+  'UPDATE idempotency_keys SET lease_until = $3 WHERE business_id = $1 AND key = $2 AND status IS NULL',
+)
+
+/** Claims the key for us; gives what an interrupted try has made. Throws IDEMPOTENCY_KEY_IN_USE. */
+async function take(ctx: Context, claim: Claim): Promise<string | null> {
+  const lease = new Date(ctx.now.getTime() + LEASE_MS)
+  const row = await ctx.sql.row(claimKey, [
+    ctx.business.id,
+    claim.key,
+    claim.fingerprint,
+    ctx.now,
+    lease,
+    claim.expiredBefore,
+  ])
+  if (!row) throw inUse()
+  return row.resourceId
+}
+
+const letGo = (ctx: Context, { key }: Claim) => ctx.sql.run(releaseKey, [ctx.business.id, key])
+const endLease = (ctx: Context, { key }: Claim) => ctx.sql.run(endKeyLease, [ctx.business.id, key, ctx.now])
 
 /** Throws INVALID_IDEMPOTENCY_KEY unless the header's value can be a key (spec §8: at most 255 characters). */
 export function requireValidKey(key: string): void {
@@ -110,7 +201,8 @@ const claimOf = (ctx: Context, key: string, fingerprint: Buffer): Claim => ({
 
 const inUse = () => new AppError('IDEMPOTENCY_KEY_IN_USE', undefined, 1)
 
-async function find(ctx: Context, claim: Claim): Promise<Answer | undefined> {
+/** The stored answer; `interrupted` where an operation that calls out was cut off; undefined where there is nothing. */
+async function find(ctx: Context, claim: Claim): Promise<Answer | 'interrupted' | undefined> {
   const row = (await ctx.sql.row(lockAndFind, [
     ctx.business.id,
     claim.key,
@@ -118,13 +210,17 @@ async function find(ctx: Context, claim: Claim): Promise<Answer | undefined> {
     claim.fingerprint,
     claim.expiredBefore,
   ]))!
-  if (row.status !== null) {
-    if (!row.sameRequest) throw new AppError('IDEMPOTENCY_KEY_REUSED')
-    if (!row.body) throw new AppError('CUSTOMER_ERASED')
-    return { status: row.status, body: ctx.secrets.open(row.body), refused: false, storable: true }
+  if (row.sameRequest === null) {
+    if (!row.locked) throw inUse()
+    return undefined
   }
-  if (!row.locked) throw inUse()
-  return undefined
+  if (!row.sameRequest) throw new AppError('IDEMPOTENCY_KEY_REUSED')
+  if (row.status === null) {
+    if (!row.locked || (row.leaseUntil && row.leaseUntil > ctx.now)) throw inUse()
+    return 'interrupted'
+  }
+  if (!row.body) throw new AppError('CUSTOMER_ERASED')
+  return { status: row.status, body: ctx.secrets.open(row.body), refused: false, storable: true }
 }
 
 const save = async (ctx: Context, claim: Claim, answer: Answer): Promise<boolean> =>

@@ -1,19 +1,18 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { type Clock, createClock } from './clock.js'
+import { createClock } from './clock.js'
 import type { Config } from './config.js'
-import { type Database, openDatabase } from './database/database.js'
+import type { Services } from './context.js'
+import { openDatabase } from './database/database.js'
 import { attachEmbedded, startEmbedded } from './database/embedded.js'
 import { migrate } from './database/migrations.js'
 import { OperatorError } from './operator-error.js'
-import { loadSecrets, type Secrets } from './secrets.js'
+import { internet } from './outbound/network.js'
+import { loadSecrets } from './secrets.js'
 
 /** What the service and the operator's commands work on: one database, its secrets and its clock. */
-export interface Installation {
-  readonly database: Database
+export interface Installation extends Services {
   readonly databaseUrl: string
-  readonly secrets: Secrets
-  readonly clock: Clock
   /** Names of the migrations that opening it applied. */
   readonly migrated: readonly string[]
   close(): Promise<void>
@@ -54,7 +53,7 @@ export async function openInstallation(
     closers.push(() => database.close())
     const clock = await createClock(database.sql)
     closers.push(() => clock.stop())
-    return { database, databaseUrl, secrets, clock, migrated: applied, close }
+    return { database, databaseUrl, secrets, clock, network: internet, migrated: applied, close }
   } catch (error) {
     await close()
     throw error

@@ -17,7 +17,7 @@ export interface Service {
 }
 
 /** Starts the service; throws OperatorError or DatabaseStartError, with nothing left running. */
-export async function startService(config: Config, log: Logger): Promise<Service> {
+async function startService(config: Config, log: Logger): Promise<Service> {
   const installation = await openInstallation(config, log, 'service')
   try {
     const app = createApp({ config, log, schema, routes, ...installation })

@@ -24,8 +24,7 @@ const COUNTRIES = new Set(
 export const country = () =>
   z.string().refine((code) => COUNTRIES.has(code), 'must be an ISO 3166-1 alpha-2 country code in capitals')
 
-export const timezone = () =>
-  text(1, 64).refine(isTimeZone, 'must be an IANA time zone')
+export const timezone = () => text(1, 64).refine(isTimeZone, 'must be an IANA time zone')
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 

@@ -8,7 +8,7 @@ import { enumOf } from '../graphql/enums.js'
 import { mutation, query } from '../graphql/fields.js'
 import { inputType } from '../graphql/input.js'
 import { currency, timezone } from './bounds.js'
-import { type BusinessRow, readBusiness, readKey, type KeyRow, updateSettings } from './businesses.js'
+import { type BusinessRow, type KeyRow, readBusiness, readKey, updateSettings } from './businesses.js'
 
 const BusinessType = builder.objectRef<BusinessRow>('Business').implement({
   description: 'A business and the settings of its program (spec §2; docs: decisions, Settings).',
@@ -46,15 +46,13 @@ const ApiKeyType = builder.objectRef<KeyRow>('ApiKey').implement({
   }),
 })
 
-const Viewer = builder
-  .objectRef<{ business: BusinessRow; apiKey: KeyRow }>('Viewer')
-  .implement({
-    description: 'Who a key belongs to.',
-    fields: (t) => ({
-      business: t.field({ type: BusinessType, resolve: (viewer) => viewer.business }),
-      apiKey: t.field({ type: ApiKeyType, resolve: (viewer) => viewer.apiKey }),
-    }),
-  })
+const Viewer = builder.objectRef<{ business: BusinessRow; apiKey: KeyRow }>('Viewer').implement({
+  description: 'Who a key belongs to.',
+  fields: (t) => ({
+    business: t.field({ type: BusinessType, resolve: (viewer) => viewer.business }),
+    apiKey: t.field({ type: ApiKeyType, resolve: (viewer) => viewer.apiKey }),
+  }),
+})
 
 query('viewer', {
   description: 'The business and the API key of this request: a connectivity check.',

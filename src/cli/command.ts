@@ -1,6 +1,5 @@
-import type { Logger } from 'pino'
-import * as z from 'zod'
-import { type Config, readConfig } from '../config.js'
+import type * as z from 'zod'
+import { readConfig } from '../config.js'
 import { type FieldIssue, InvalidInput } from '../errors.js'
 import { issuesOf } from '../graphql/input.js'
 import { type Installation, openInstallation } from '../installation.js'
@@ -24,19 +23,14 @@ export class InvalidOption extends Error {}
 export const print = (terminal: Terminal, answer: Answer): void =>
   terminal.out(`${terminal.json ? JSON.stringify(answer) : describeAnswer(answer)}\n`)
 
-/** Settings and log of a command: standard output belongs to its answer, and only what is wrong is told. */
-export function environmentOf(terminal: Terminal): { config: Config; log: Logger } {
-  const config = readConfig({ LOG_LEVEL: 'warn', ...terminal.env })
-  return { config, log: createLog(config.logLevel, 2) }
-}
-
 /** Opens the installation for a command's work, prints what the work returns and closes it again. */
 export async function withInstallation(
   terminal: Terminal,
   work: (installation: Installation) => Promise<Answer>,
 ): Promise<void> {
-  const { config, log } = environmentOf(terminal)
-  const installation = await openInstallation(config, log, 'command')
+  // Standard output belongs to the answer, and only what is wrong is told beside it.
+  const config = readConfig({ LOG_LEVEL: 'warn', ...terminal.env })
+  const installation = await openInstallation(config, createLog(config.logLevel, 2), 'command')
   try {
     print(terminal, await work(installation))
   } catch (error) {

@@ -12,7 +12,9 @@ export function addInstallationCommands(program: Command, terminal: Terminal): v
 
   program
     .command('seed')
-    .description('add a demo business with customers, tiers, rewards and points; its API key is shown this once')
+    .description(
+      'add a demo business with customers, tiers, rewards and points; its API key is shown this once',
+    )
     .action(() =>
       withInstallation(terminal, async (installation) => {
         const demo = await seedDemo(installation)
@@ -27,7 +29,9 @@ export function addInstallationCommands(program: Command, terminal: Terminal): v
       withInstallation(terminal, async ({ database }) => {
         const { checks } = await audit(database)
         if (checks.some(({ broken }) => broken > 0)) terminal.exitCode = 1
-        return { checks: checks.map(({ name, checked, broken, examples }) => ({ name, checked, broken, examples })) }
+        return {
+          checks: checks.map(({ name, checked, broken, examples }) => ({ name, checked, broken, examples })),
+        }
       }),
     )
 }

@@ -17,7 +17,10 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .requiredOption(...BUSINESS)
     .requiredOption('--name <name>', 'what it is for, 1 to 200 characters')
     .option('--scopes <list>', 'e.g. customers:read,points:write (default: full access)')
-    .option('--expires <date>', 'its first moment without effect: YYYY-MM-DD (UTC) or a timestamp (default: never)')
+    .option(
+      '--expires <date>',
+      'its first moment without effect: YYYY-MM-DD (UTC) or a timestamp (default: never)',
+    )
     .action((given: { business: string; name: string; scopes?: string; expires?: string }) => {
       const asked = options(NewKey, {
         businessId: given.business,

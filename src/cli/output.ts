@@ -22,7 +22,14 @@ function describeTable(name: string, rows: Row[]): string {
   const columns = Object.keys(rows[0]!)
   const lines = [columns, ...rows.map((row) => columns.map((column) => describeValue(row[column])))]
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)))
-  return lines.map((line) => line.map((cell, index) => cell.padEnd(widths[index]!)).join('  ').trimEnd()).join('\n')
+  return lines
+    .map((line) =>
+      line
+        .map((cell, index) => cell.padEnd(widths[index]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
 function describeValue(value: unknown): string {

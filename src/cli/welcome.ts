@@ -1,6 +1,6 @@
+import type { Demo } from '../demo.js'
 import { GRAPHQL_PATH } from '../graphql/endpoint.js'
 import { API_PREFIX } from '../rest/engine.js'
-import type { Demo } from '../demo.js'
 
 export interface Welcome {
   url: string
@@ -28,7 +28,12 @@ export function welcome({ url, development, demo, businessId }: Welcome): string
       `  curl -H 'Authorization: Bearer ${demo.apiKey}' ${url}${API_PREFIX}/customers/${demo.customer}/balance`,
       '',
     )
-  lines.push('Another API key:', '', `  npm run cli -- key create --business ${businessId ?? '<id>'} --name laptop`, '')
+  lines.push(
+    'Another API key:',
+    '',
+    `  npm run cli -- key create --business ${businessId ?? '<id>'} --name laptop`,
+    '',
+  )
   if (!businessId) lines.push('  (npm run cli -- business list shows the ids)', '')
   lines.push('Ctrl-C stops the service; the data stays.', '')
   return lines.join('\n')

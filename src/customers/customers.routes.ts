@@ -44,7 +44,6 @@ export const customerRoutes: Route[] = [
     addition: true,
   },
   {
-    // Before the routes with a user id, or `lookup` would be one.
     method: 'get',
     path: '/customers/lookup',
     operation: /* GraphQL */ `query ($userId: UUID, $identifier: String) {

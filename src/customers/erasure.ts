@@ -10,30 +10,48 @@ import { addressOf } from './address.js'
  */
 export function eraseCustomer(ctx: Context, { customer }: { customer: string }): Promise<{ id: string }> {
   return transaction(ctx, async (tx) => {
-    const { id } = await writeOffBalance(tx, customer)
-    const ofCustomer = { businessId: tx.business.id, customerId: id }
-    // A redemption of another mode holds points while its value is on the way: whoever secures it settles it.
-    await tx.db.redemption.updateMany({
-      where: { ...ofCustomer, status: 'pending', deliveryMode: 'in_store' },
-      data: { status: 'cancelled' },
-    })
-    await tx.db.identifier.deleteMany({ where: ofCustomer })
-    // Free text may name the person.
-    await tx.db.transaction.updateMany({
-      where: { ...ofCustomer, description: { not: null } },
-      data: { description: null },
-    })
-    // Whatever changes a customer locks it first, so no answer with the person in it can be stored in between. The
-    // answer to this erasure is stored after it and names nobody: a retry gets it again.
-    await tx.db.idempotencyKey.updateMany({
-      where: { businessId: tx.business.id, customerIds: { has: id } },
-      data: { body: null },
-    })
-    await tx.db.customer.update({
-      where: { businessId_id: { businessId: tx.business.id, id } },
-      data: { ...NOBODY, erasedAt: tx.now, updatedAt: tx.now },
-    })
+    const id = await writeOffBalance(tx, customer)
+    await cancelCodes(tx, id)
+    await removePersonalData(tx, id)
+    await blankStoredAnswers(tx, id)
     return { id }
+  })
+}
+
+/** Locks the customer and takes what is free; held points stay until their redemption is settled. */
+async function writeOffBalance(tx: TransactionContext, customer: string): Promise<string> {
+  const account = await lockAccount(tx, addressOf(customer))
+  await settleExpiry(tx, account)
+  const free = account.balance - account.held
+  if (free > 0) await post(tx, account, { type: 'redeem', source: 'erasure', points: free })
+  return account.id
+}
+
+/** Only codes for the counter: a digital redemption that is pending holds points, and whoever secures its value settles it. */
+async function cancelCodes({ db, business }: TransactionContext, customerId: string): Promise<void> {
+  await db.redemption.updateMany({
+    where: { businessId: business.id, customerId, status: 'pending', deliveryMode: 'in_store' },
+    data: { status: 'cancelled' },
+  })
+}
+
+async function removePersonalData({ db, business, now }: TransactionContext, id: string): Promise<void> {
+  const ofCustomer = { businessId: business.id, customerId: id }
+  await db.identifier.deleteMany({ where: ofCustomer })
+  await db.redemption.updateMany({
+    where: { ...ofCustomer, deliveryMode: 'shipping' },
+    data: { shippingAddress: null, trackingNumber: null },
+  })
+  await db.mail.deleteMany({ where: { ...ofCustomer, status: 'waiting' } })
+  // Free text: a mail server's complaint repeats the address, a description may name the person.
+  await db.mail.updateMany({ where: { ...ofCustomer, lastError: { not: null } }, data: { lastError: null } })
+  await db.transaction.updateMany({
+    where: { ...ofCustomer, description: { not: null } },
+    data: { description: null },
+  })
+  await db.customer.update({
+    where: { businessId_id: { businessId: business.id, id } },
+    data: { ...NOBODY, erasedAt: now, updatedAt: now },
   })
 }
 
@@ -46,11 +64,13 @@ const NOBODY = {
   referredBy: null,
 }
 
-/** Locks the customer and takes what is free; held points stay until their redemption is settled. */
-async function writeOffBalance(tx: TransactionContext, customer: string): Promise<{ id: string }> {
-  const account = await lockAccount(tx, addressOf(customer))
-  await settleExpiry(tx, account)
-  const free = account.balance - account.held
-  if (free > 0) await post(tx, account, { type: 'redeem', source: 'erasure', points: free })
-  return account
+/**
+ * Whatever changes a customer locks it first, so no answer with the person in it can be stored in between. The
+ * answer to this erasure is stored after it and names nobody: a retry gets it again.
+ */
+async function blankStoredAnswers({ db, business }: TransactionContext, id: string): Promise<void> {
+  await db.idempotencyKey.updateMany({
+    where: { businessId: business.id, customerIds: { has: id } },
+    data: { body: null },
+  })
 }

@@ -37,14 +37,21 @@ const retryable = (error: unknown): boolean => {
 export interface DatabaseOptions {
   url: string
   poolSize: number
+  /** How long a request may wait for a free connection before it is answered 503; default 5000. */
+  connectionTimeoutMs?: number
   onError(error: Error): void
 }
 
-export function openDatabase({ url, poolSize, onError }: DatabaseOptions): Database {
+export function openDatabase({
+  url,
+  poolSize,
+  connectionTimeoutMs = 5_000,
+  onError,
+}: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectionTimeoutMs,
     idleTimeoutMillis: 60_000,
     types: rowTypes,
     // A statement that waits longer than this has met a fault; the client gets a 503 and may retry.

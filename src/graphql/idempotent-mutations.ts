@@ -45,7 +45,7 @@ async function runOnce(
   const context = args.contextValue as RequestContext
   // A replay needs the scope and counts against the limit as well; the field itself then counts no second time.
   await admit(context, args.schema.getMutationType()!.getFields()[field]!.extensions.facts as OperationFacts)
-  const admitted: Context = Object.create(context, { consume: { value: async () => {} } })
+  const admitted = { ...context, consume: async () => {} }
   const request = canonicalJson([context.params.query, args.variableValues ?? {}, args.operationName ?? null])
   const { answer, replayed } = await once(
     admitted,

@@ -38,6 +38,7 @@ function graphqlType(schema: z.ZodType, where: string): AnyType {
   const meta = schema.meta() as { graphql?: string } | undefined
   if (schema instanceof z.ZodEnum) return enumRef(meta?.graphql ?? '', schema.options as string[])
   if (meta?.graphql) return meta.graphql
+  if (schema instanceof z.ZodString) return 'String'
   if (schema instanceof z.ZodBoolean) return 'Boolean'
   if (schema instanceof z.ZodNumber) return 'Int'
   const ref = inputs.get(schema)

@@ -1,27 +1,17 @@
-import { v7 as uuidv7 } from 'uuid'
-import type { Clock } from '../clock.js'
-import { type Context, transaction } from '../context.js'
-import type { Database } from '../database/database.js'
+import { type Services, transaction, unattendedContext } from '../context.js'
 import { statement } from '../database/sql.js'
 import { KEY_LIFETIME_MS } from '../idempotency.js'
 import { lockAccount } from '../ledger/customer.js'
 import type { ExpirySettings } from '../ledger/expiry.rules.js'
 import { settleExpiry } from '../ledger/ledger.js'
-import type { Secrets } from '../secrets.js'
 import { localDate, startOfLocalDay } from '../time.js'
 
 /**
  * Recurring work. Each sweep takes what is due in bounded batches and settles every row in a transaction of its
  * own, guarded by the row itself: any number of instances may sweep at once, and each row is settled once.
  */
-export interface SweepDeps {
-  database: Database
-  secrets: Secrets
-  clock: Clock
-}
-
 /** Returns how many rows it settled. */
-export type Sweep = (deps: SweepDeps) => Promise<number>
+export type Sweep = (deps: Services) => Promise<number>
 
 const BATCH = 500
 
@@ -88,8 +78,8 @@ function lastVisitBefore(settings: ExpirySettings, now: Date): Date | undefined 
   return pointsExpireSince !== null && pointsExpireSince < cutoff ? cutoff : undefined
 }
 
-async function settle(deps: SweepDeps, business: { id: string; timezone: string }, customerId: string) {
-  const ctx = jobContext(deps, business)
+async function settle(deps: Services, business: { id: string; timezone: string }, customerId: string) {
+  const ctx = unattendedContext(deps, business, { kind: 'job' })
   return transaction(ctx, async (tx) => {
     const account = await lockAccount(tx, { userId: customerId })
     return (await settleExpiry(tx, account)) !== undefined
@@ -105,22 +95,3 @@ const dropKeys = statement<never>(
 /** Stored answers go after 24 hours. */
 export const dropIdempotencyKeys: Sweep = ({ database, clock }) =>
   drain(() => database.sql.run(dropKeys, [new Date(clock.now().getTime() - KEY_LIFETIME_MS), BATCH]))
-
-/** A context for work of the service itself in one business. */
-const jobContext = (
-  { database, secrets, clock }: SweepDeps,
-  business: { id: string; timezone: string },
-): Context => ({
-  database,
-  db: database.db,
-  sql: database.sql,
-  inTransaction: false,
-  secrets,
-  business,
-  actor: { kind: 'job' },
-  now: clock.now(),
-  requestId: uuidv7(),
-  internal: true,
-  customerIds: new Set(),
-  consume: async () => {},
-})

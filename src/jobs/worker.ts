@@ -1,6 +1,7 @@
 import { parseCronItems, run, type TaskList, Logger as WorkerLogger } from 'graphile-worker'
 import type { Logger } from 'pino'
-import { dropIdempotencyKeys, expirePoints, expireRedemptions, type Sweep, type SweepDeps } from './sweeps.js'
+import type { Services } from '../context.js'
+import { dropIdempotencyKeys, expirePoints, expireRedemptions, type Sweep } from './sweeps.js'
 
 /** What runs when (cron, UTC). The schedule is kept in the database: of all instances one runs each. */
 const schedule: Record<string, { match: string; sweep: Sweep }> = {
@@ -18,7 +19,7 @@ export interface Jobs {
 const WORKER_POOL_SIZE = 3
 
 /** Starts the recurring work in this process. */
-export async function startJobs(deps: SweepDeps, databaseUrl: string, log: Logger): Promise<Jobs> {
+export async function startJobs(deps: Services, databaseUrl: string, log: Logger): Promise<Jobs> {
   const taskList: TaskList = Object.fromEntries(
     Object.entries(schedule).map(([name, { sweep }]) => [
       name,

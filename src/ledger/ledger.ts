@@ -51,6 +51,13 @@ export interface LedgerRow {
   createdAt: Date
 }
 
+/** Columns of `transactions` as a `LedgerRow`. */
+export const ledgerColumns = `
+  business_id AS "businessId", id, customer_id AS "customerId", type, status, source, points,
+  amount_minor AS "amountMinor", currency, device_id AS "deviceId", location_id AS "locationId",
+  reward_id AS "rewardId", redemption_id AS "redemptionId", reverses_id AS "reversesId", description,
+  occurred_at AS "occurredAt", created_at AS "createdAt"`
+
 /** What is to be booked on a locked account. */
 export interface Entry {
   type: TransactionType
@@ -178,7 +185,9 @@ export async function post(
   return row
 }
 
-const shardOf = (customerId: string): number => Number.parseInt(customerId.slice(-2), 16) % COUNT_SHARDS
+/** The counter shard of a customer's rows. */
+export const shardOf = (customerId: string): number =>
+  Number.parseInt(customerId.slice(-2), 16) % COUNT_SHARDS
 
 /** Books the expiry of points whose time has come; every balance change begins with it. */
 export async function settleExpiry(

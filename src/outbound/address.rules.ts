@@ -29,12 +29,16 @@ const REFUSED_IPV6 = [
   '2620:4f:8000::/48',
 ].map((range) => ipaddr.IPv6.parseCIDR(range))
 
-/** Whether `address`, an IP address in any usual spelling, is one that anybody on the internet may be reached at. */
+/** Whether `address`, as name servers and URLs write addresses, is one of the public internet. */
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 0) return false
-  const parsed = ipaddr.process(address)
+  if (isIP(address) === 4) return isPublicIpv4(ipaddr.IPv4.parse(address))
+  if (isIP(address) !== 6 || address.includes('%')) return false
+  const parsed = ipaddr.process(inHexadecimal(address))
   return parsed instanceof ipaddr.IPv4 ? isPublicIpv4(parsed) : isPublicIpv6(parsed)
 }
+
+/** `::8.8.8.8`, which ipaddr.js takes for `::ffff:8.8.8.8`, becomes `::808:808`. */
+const inHexadecimal = (ipv6: string): string => new URL(`https://[${ipv6}]`).hostname.slice(1, -1)
 
 const isPublicIpv4 = (address: ipaddr.IPv4): boolean =>
   address.range() === 'unicast' && !REFUSED_IPV4.some((range) => address.match(range))

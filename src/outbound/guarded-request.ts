@@ -38,12 +38,13 @@ export type Outcome =
       durationMs: number
     }
 
+const HTTPS_PORT = 443
 const DEADLINE_MS = 5_000
 const MAX_HEADER_BYTES = 16 * 1024
 /** How long one address may keep the next of the same host waiting. */
 const NEXT_ADDRESS_AFTER_MS = 1_000
 
-/** Makes the call; never throws for anything that the other side or the network does. */
+/** Makes the call. Nothing that the other side or the network does makes it throw; only a fault of ours does. */
 export async function guardedRequest(network: Network, request: OutboundRequest): Promise<Outcome> {
   const started = performance.now()
   const signal = AbortSignal.timeout(DEADLINE_MS)
@@ -54,6 +55,7 @@ export async function guardedRequest(network: Network, request: OutboundRequest)
     const status = call.status!
     return { answered: true, status, ok: status >= 200 && status < 300, body, durationMs: since(started) }
   } catch (error) {
+    if (error instanceof TypeError) throw error
     const reason = reasonOf(error, signal, call)
     return { answered: false, reason, status: call.status, durationMs: since(started) }
   }
@@ -91,6 +93,7 @@ function exchange(
       headers: { ...headers, 'Accept-Encoding': 'identity' },
       // In place of an agent: a connection of this call's own, with nothing kept from or for another call.
       createConnection: () => dial(network, destination, call),
+      defaultPort: HTTPS_PORT,
       maxHeaderSize: MAX_HEADER_BYTES,
       signal,
     })
@@ -116,7 +119,7 @@ function dial(network: Network, { url, host, addresses }: Destination, call: Cal
   }
   const socket = network.connect({
     host,
-    port: Number(url.port || 443),
+    port: Number(url.port || HTTPS_PORT),
     lookup,
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
     servername: isIP(host) === 0 ? host.replace(/\.$/, '') : '',

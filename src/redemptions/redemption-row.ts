@@ -1,6 +1,8 @@
-import { statement } from '../database/sql.js'
-import type { CustomerAccount } from '../ledger/customer.js'
-import { accountColumns, accountJoins } from '../ledger/customer.js'
+import type { Context, TransactionContext } from '../context.js'
+import { type Statement, statement } from '../database/sql.js'
+import { AppError } from '../errors.js'
+import { accountColumns, accountJoins, type CustomerAccount } from '../ledger/customer.js'
+import { generateCode, readCode } from './code.js'
 
 /** A redemption, named as the model `Redemption`. */
 export interface RedemptionRow {
@@ -19,52 +21,125 @@ export interface RedemptionRow {
   createdAt: Date
   expiresAt: Date | null
   completedAt: Date | null
+  /** Sealed JSON of a `ShippingAddress`. */
+  shippingAddress: Uint8Array | null
+  carrier: string | null
+  trackingNumber: string | null
+  shippedAt: Date | null
+  deliveredAt: Date | null
+  assetType: 'code' | 'link' | null
+  /** Sealed. */
+  assetValue: Uint8Array | null
+  assetExpiresAt: Date | null
+  provisionLeaseUntil: Date | null
+  provisionSentAt: Date | null
 }
 
-/** Of a redemption `r`, apart from those that an account has under the same name. */
-const redemptionColumns = `
-  r.business_id AS "businessId", r.id AS "redemptionId", r.code, r.reward_id AS "rewardId",
-  r.customer_id AS "customerId", r.status, r.delivery_mode AS "deliveryMode",
-  r.fulfilment_status AS "fulfilmentStatus", r.reward_name AS "rewardName", r.type, r.points_cost AS "pointsCost",
-  r.cashback_cents AS "cashbackCents", r.created_at AS "redeemedAt", r.expires_at AS "expiresAt",
-  r.completed_at AS "completedAt"`
+/** Each column and the field that holds it: the one place from which every statement below is made. */
+const COLUMNS = {
+  business_id: 'businessId',
+  id: 'id',
+  code: 'code',
+  reward_id: 'rewardId',
+  customer_id: 'customerId',
+  status: 'status',
+  delivery_mode: 'deliveryMode',
+  fulfilment_status: 'fulfilmentStatus',
+  reward_name: 'rewardName',
+  type: 'type',
+  points_cost: 'pointsCost',
+  cashback_cents: 'cashbackCents',
+  created_at: 'createdAt',
+  expires_at: 'expiresAt',
+  completed_at: 'completedAt',
+  shipping_address: 'shippingAddress',
+  carrier: 'carrier',
+  tracking_number: 'trackingNumber',
+  shipped_at: 'shippedAt',
+  delivered_at: 'deliveredAt',
+  asset_type: 'assetType',
+  asset_value: 'assetValue',
+  asset_expires_at: 'assetExpiresAt',
+  provision_lease_until: 'provisionLeaseUntil',
+  provision_sent_at: 'provisionSentAt',
+} as const satisfies Record<string, keyof RedemptionRow>
 
-type Joined = CustomerAccount &
-  Omit<RedemptionRow, 'id' | 'createdAt'> & { redemptionId: string; redeemedAt: Date }
+const fields = Object.values(COLUMNS)
 
-const find = (name: string, lock: string) =>
-  statement<Joined>(
+const insert = statement<{ id: string }>(
+  'insert_redemption',
+  `INSERT INTO redemptions (${Object.keys(COLUMNS).join(', ')})
+   VALUES (${fields.map((_, index) => `$${index + 1}`).join(', ')})
+   ON CONFLICT (business_id, code) DO NOTHING RETURNING id`,
+)
+
+const CODE_TRIES = 10
+
+/** Writes a redemption; a code that the business has had before is drawn again. Returns it with its code. */
+export async function insertRedemption(
+  ctx: Context,
+  redemption: Omit<RedemptionRow, 'code'>,
+): Promise<RedemptionRow> {
+  for (let tries = 0; tries < CODE_TRIES; tries++) {
+    const row = { ...redemption, code: generateCode() }
+    const values = fields.map((field) => row[field])
+    if (await ctx.sql.row(insert, values)) return row
+  }
+  throw new Error('no free redemption code was found')
+}
+
+/** A joined row holds the redemption's fields under this prefix, the account's under their own names. */
+const PREFIX = 'redemption_'
+type Joined = CustomerAccount & {
+  [Field in keyof RedemptionRow as `redemption_${Field}`]: RedemptionRow[Field]
+}
+
+const redemptionColumns = Object.entries(COLUMNS)
+  .map(([column, field]) => `r.${column} AS "${PREFIX}${field}"`)
+  .join(', ')
+
+const find = (name: string, where: string, lock = ''): Statement<Joined> =>
+  statement(
     name,
     `SELECT ${accountColumns}, ${redemptionColumns}
        FROM customers c JOIN redemptions r ON r.business_id = c.business_id AND r.customer_id = c.id ${accountJoins}
-      WHERE r.business_id = $1 AND r.code = $2 ${lock}`,
+      WHERE r.business_id = $1 AND ${where} ${lock}`,
   )
+/** The customer first, then the redemption: the order of every balance change. */
+const LOCK = 'FOR NO KEY UPDATE OF c, r'
 
-export const readByCode = find('read_redemption_by_code', '')
-/** Locks the customer, then the redemption: the order of every balance change. */
-export const lockByCode = find('lock_redemption_by_code', 'FOR NO KEY UPDATE OF c, r')
+const readByCode = find('read_redemption_by_code', 'r.code = $2')
+const lockByCode = find('lock_redemption_by_code', 'r.code = $2', LOCK)
+const readById = find('read_redemption_by_id', 'r.id = $2')
+const lockById = find('lock_redemption_by_id', 'r.id = $2', LOCK)
 
-/** A joined row taken apart. */
-export function split(joined: Joined): { account: CustomerAccount; redemption: RedemptionRow } {
-  const { redemptionId, redeemedAt, ...rest } = joined
-  return {
-    account: rest,
-    redemption: {
-      businessId: rest.businessId,
-      id: redemptionId,
-      code: rest.code,
-      rewardId: rest.rewardId,
-      customerId: rest.customerId,
-      status: rest.status,
-      deliveryMode: rest.deliveryMode,
-      fulfilmentStatus: rest.fulfilmentStatus,
-      rewardName: rest.rewardName,
-      type: rest.type,
-      pointsCost: rest.pointsCost,
-      cashbackCents: rest.cashbackCents,
-      createdAt: redeemedAt,
-      expiresAt: rest.expiresAt,
-      completedAt: rest.completedAt,
-    },
-  }
+/** A redemption and the account of its customer. */
+export interface FoundRedemption {
+  redemption: RedemptionRow
+  account: CustomerAccount
 }
+
+async function take(ctx: Context, by: Statement<Joined>, key: string | undefined): Promise<FoundRedemption> {
+  const joined = key && (await ctx.sql.row(by, [ctx.business.id, key]))
+  if (!joined) throw new AppError('REDEMPTION_NOT_FOUND')
+  const redemption = Object.fromEntries(
+    fields.map((field) => [field, joined[`${PREFIX}${field}`]]),
+  ) as unknown as RedemptionRow
+  ctx.customerIds.add(redemption.customerId)
+  return { redemption, account: joined }
+}
+
+/** By the code that a person typed; throws REDEMPTION_NOT_FOUND. */
+export const findByCode = (ctx: Context, written: string): Promise<FoundRedemption> =>
+  take(ctx, readByCode, readCode(written))
+
+/** As `findByCode`; customer and redemption stay locked until the transaction ends. */
+export const lockByCodeOf = (ctx: TransactionContext, written: string): Promise<FoundRedemption> =>
+  take(ctx, lockByCode, readCode(written))
+
+/** By id; throws REDEMPTION_NOT_FOUND. */
+export const findById = (ctx: Context, id: string): Promise<FoundRedemption> => take(ctx, readById, id)
+
+/** As `findById`; customer and redemption stay locked until the transaction ends. */
+export const lockByIdOf = (ctx: TransactionContext, id: string): Promise<FoundRedemption> =>
+  take(ctx, lockById, id)

@@ -6,10 +6,15 @@ const redemption = /* GraphQL */ `fragment RedemptionBrief on Redemption {
   code status reward_name: rewardName points_cost: pointsCost type cashback_cents: cashbackCents
 }`
 
-const detailFields = `
+const details = /* GraphQL */ `fragment RedemptionDetails on Redemption {
   id reward_id: rewardId user_id: userId delivery_mode: deliveryMode fulfilment_status: fulfilmentStatus
-  created_at: createdAt expires_at: expiresAt completed_at: completedAt`
-const details = /* GraphQL */ `fragment RedemptionDetails on Redemption { ${detailFields} }`
+  shipping_address: shippingAddress { name line1 line2 city region postal_code: postalCode country phone }
+  created_at: createdAt expires_at: expiresAt completed_at: completedAt
+}`
+
+const shipment = /* GraphQL */ `fragment Shipment on Redemption {
+  carrier tracking_number: trackingNumber shipped_at: shippedAt delivered_at: deliveredAt
+}`
 
 const code = { params: { code: 'input.code' } } as const
 
@@ -42,9 +47,13 @@ export const redemptionRoutes: Route[] = [
     method: 'post',
     path: '/redemptions',
     operation: /* GraphQL */ `mutation ($input: CreateRedemptionInput!) {
-      createRedemption(input: $input) { redemption { ...RedemptionBrief } details: redemption { ...RedemptionDetails } }
-    } ${redemption} ${details}`,
+      createRedemption(input: $input) {
+        redemption { ...RedemptionBrief } details: redemption { ...RedemptionDetails }
+        asset { type value expires_at: expiresAt } transaction { ...TransactionBrief }
+      }
+    } ${redemption} ${details} ${transactionBrief}`,
     data: 'unwrap',
+    optional: ['asset', 'transaction'],
     status: 201,
     message: 'Redemption created successfully',
     addition: true,
@@ -89,12 +98,31 @@ export const redemptionRoutes: Route[] = [
   },
   {
     method: 'post',
-    path: '/redemptions/:code/cancel',
-    operation: /* GraphQL */ `mutation ($input: RedemptionByCodeInput!) {
-      cancelRedemption(input: $input) { redemption { ...RedemptionBrief } details: redemption { ...RedemptionDetails } }
-    } ${redemption} ${details}`,
+    path: '/redemptions/:code/fulfil',
+    operation: /* GraphQL */ `mutation ($input: FulfilRedemptionInput!) {
+      fulfilRedemption(input: $input) {
+        redemption { ...RedemptionBrief } details: redemption { ...RedemptionDetails }
+        shipment: redemption { ...Shipment }
+      }
+    } ${redemption} ${details} ${shipment}`,
     ...code,
     data: 'unwrap',
+    status: 200,
+    message: 'Redemption fulfilment updated successfully',
+    addition: true,
+  },
+  {
+    method: 'post',
+    path: '/redemptions/:code/cancel',
+    operation: /* GraphQL */ `mutation ($input: RedemptionByCodeInput!) {
+      cancelRedemption(input: $input) {
+        redemption { ...RedemptionBrief } details: redemption { ...RedemptionDetails }
+        transaction { ...TransactionBrief }
+      }
+    } ${redemption} ${details} ${transactionBrief}`,
+    ...code,
+    data: 'unwrap',
+    optional: ['transaction'],
     status: 200,
     message: 'Redemption cancelled successfully',
     addition: true,

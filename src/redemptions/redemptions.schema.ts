@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { addressFields } from '../customers/address.js'
 import {
   DeliveryMode,
+  DigitalAssetType,
   FulfilmentStatus,
   type Redemption,
   RedemptionStatus,
@@ -14,18 +15,15 @@ import { enumOf } from '../graphql/enums.js'
 import { mutation, query, selection } from '../graphql/fields.js'
 import { inputType } from '../graphql/input.js'
 import { usableBalance } from '../ledger/expiry.rules.js'
+import type { LedgerRow } from '../ledger/ledger.js'
 import { TransactionType } from '../transactions/transactions.schema.js'
+import { cancelRedemption, fulfilRedemption } from './fulfilment.js'
+import type { Taken } from './immediate.js'
 import { findRedemption, listRedemptions } from './redemption-reads.js'
 import type { RedemptionRow } from './redemption-row.js'
-import {
-  type Completion,
-  cancelRedemption,
-  completeRedemption,
-  createRedemption,
-  type Validation,
-  validateRedemption,
-} from './redemptions.js'
+import { completeRedemption, createRedemption, type Validation, validateRedemption } from './redemptions.js'
 import { statusAt } from './redemptions.rules.js'
+import { openAddress, ShippingAddressInput, ShippingAddressType } from './shipping-address.js'
 
 const RedemptionType = builder.prismaObject('Redemption', {
   description:
@@ -54,24 +52,79 @@ const RedemptionType = builder.prismaObject('Redemption', {
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
     completedAt: t.expose('completedAt', { type: 'DateTime', nullable: true }),
+    shippingAddress: t.field({
+      type: ShippingAddressType,
+      nullable: true,
+      select: { shippingAddress: true },
+      resolve: ({ shippingAddress }, _args, ctx) => shippingAddress && openAddress(ctx, shippingAddress),
+    }),
+    carrier: t.exposeString('carrier', { nullable: true }),
+    trackingNumber: t.exposeString('trackingNumber', { nullable: true }),
+    shippedAt: t.expose('shippedAt', { type: 'DateTime', nullable: true }),
+    deliveredAt: t.expose('deliveredAt', { type: 'DateTime', nullable: true }),
     reward: t.relation('reward'),
     customer: t.relation('customer'),
   }),
 })
 
-const CompletionType = builder.objectRef<Completion>('RedemptionCompletion').implement({
+const CompletionType = builder.objectRef<Taken>('RedemptionCompletion').implement({
   fields: (t) => ({
     redemption: t.field({ type: RedemptionType, resolve: (completion) => completion.redemption as never }),
     transaction: t.field({ type: TransactionType, resolve: (completion) => completion.transaction }),
   }),
 })
 
-/** One redemption and what goes with it; further members come with the other delivery modes. */
-const RedemptionPayload = builder.objectRef<Redemption | RedemptionRow>('RedemptionPayload').implement({
+/** A digital value as it is handed over, in the answer that does so and nowhere else. */
+const DigitalAsset = builder
+  .objectRef<{ type: DigitalAssetType; value: string; expiresAt: Date | null }>('DigitalAsset')
+  .implement({
+    fields: (t) => ({
+      type: t.expose('type', { type: enumOf('DigitalAssetType', DigitalAssetType) }),
+      value: t.exposeString('value'),
+      expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true }),
+    }),
+  })
+
+interface Payload {
+  redemption: Redemption | RedemptionRow
+  transaction: LedgerRow | null
+}
+
+const RedemptionPayload = builder.objectRef<Payload>('RedemptionPayload').implement({
+  description: 'A redemption and what happened with it.',
   fields: (t) => ({
-    redemption: t.field({ type: RedemptionType, resolve: (redemption) => redemption as never }),
+    redemption: t.field({ type: RedemptionType, resolve: ({ redemption }) => redemption as never }),
+    transaction: t.field({
+      type: TransactionType,
+      nullable: true,
+      description: 'The row that took the points or gave them back, where this request did so.',
+      resolve: ({ transaction }) => transaction,
+    }),
   }),
 })
+
+const CreatedRedemption = builder
+  .objectRef<Payload & { redemption: RedemptionRow }>('CreatedRedemption')
+  .implement({
+    description: 'A new redemption; a digital one with its value.',
+    fields: (t) => ({
+      redemption: t.field({ type: RedemptionType, resolve: ({ redemption }) => redemption as never }),
+      transaction: t.field({
+        type: TransactionType,
+        nullable: true,
+        description: 'The row that took the points; null for a code, which takes them when it is completed.',
+        resolve: ({ transaction }) => transaction,
+      }),
+      asset: t.field({
+        type: DigitalAsset,
+        nullable: true,
+        resolve: ({ redemption: { assetType, assetValue, assetExpiresAt } }, _args, ctx) =>
+          assetType && assetValue
+            ? { type: assetType, value: ctx.secrets.open(assetValue), expiresAt: assetExpiresAt }
+            : null,
+      }),
+    }),
+  })
 
 const ValidatedCustomer = builder.objectRef<Validation['account']>('ValidatedCustomer').implement({
   description: 'Whom the person at the counter has before them.',
@@ -108,8 +161,10 @@ query('redemption', {
   args: byCode,
   scope: 'redemptions:read',
   errors: ['REDEMPTION_NOT_FOUND'],
-  resolve: (ctx, { code }, info) =>
-    findRedemption(ctx, code, selection(ctx, info, 'Redemption', [['redemption']])),
+  resolve: async (ctx, { code }, info) => ({
+    redemption: await findRedemption(ctx, code, selection(ctx, info, 'Redemption', [['redemption']])),
+    transaction: null,
+  }),
 })
 
 query('redemptions', {
@@ -139,20 +194,21 @@ query('validateRedemption', {
 
 const CreateRedemption = inputType(
   'CreateRedemptionInput',
-  z.strictObject({ rewardId: uuid(), ...addressFields }),
+  z.strictObject({ rewardId: uuid(), ...addressFields, shippingAddress: ShippingAddressInput.nullish() }),
 )
 
 mutation('createRedemption', {
-  description: 'Gives a customer a code to show at the counter.',
-  type: RedemptionPayload,
+  description:
+    'Redeems a reward for a customer: gives a code to show at the counter, or takes the points and hands the value over.',
+  type: CreatedRedemption,
   input: CreateRedemption,
   scope: 'redemptions:write',
   errors: [
     'CUSTOMER_ADDRESS',
     'CUSTOMER_NOT_FOUND',
     'REWARD_NOT_FOUND',
-    'DELIVERY_MODE_UNAVAILABLE',
     ...claimErrors,
+    'DIGITAL_PROVISION_FAILED',
   ],
   resolve: createRedemption,
 })
@@ -170,10 +226,30 @@ mutation('completeRedemption', {
 })
 
 mutation('cancelRedemption', {
-  description: 'Withdraws a pending code.',
+  description: 'Withdraws a pending code; cancels or takes back a parcel and gives its points back.',
   type: RedemptionPayload,
   input: RedemptionByCode,
   scope: 'redemptions:write',
-  errors: codeErrors,
+  errors: [...codeErrors, 'REDEMPTION_NOT_CANCELLABLE'],
   resolve: cancelRedemption,
+})
+
+const FulfilRedemption = inputType(
+  'FulfilRedemptionInput',
+  byCode.extend({
+    status: z
+      .enum(['shipped', 'delivered'], { error: 'must be one of shipped, delivered' })
+      .meta({ graphql: 'FulfilmentStep' }),
+    carrier: text(1, 100).nullish(),
+    trackingNumber: text(1, 100).nullish(),
+  }),
+)
+
+mutation('fulfilRedemption', {
+  description: 'Says that a parcel was shipped or delivered.',
+  type: RedemptionPayload,
+  input: FulfilRedemption,
+  scope: 'redemptions:write',
+  errors: ['REDEMPTION_NOT_FOUND', 'REDEMPTION_NOT_SHIPPING', 'REDEMPTION_NOT_FULFILLABLE'],
+  resolve: async (ctx, input) => ({ redemption: await fulfilRedemption(ctx, input), transaction: null }),
 })

@@ -1,93 +1,66 @@
-import { v7 as uuidv7 } from 'uuid'
-import { type Context, type TransactionContext, transaction } from '../context.js'
+import { type Context, transaction } from '../context.js'
 import type { CustomerAddress } from '../customers/address.js'
 import { statement } from '../database/sql.js'
-import { AppError } from '../errors.js'
+import { AppError, invalid } from '../errors.js'
 import { type CustomerAccount, readAccount } from '../ledger/customer.js'
 import { type LedgerRow, post, settleExpiry } from '../ledger/ledger.js'
 import { addTime } from '../time.js'
 import { checkClaim } from './checks.js'
-import { generateCode, readCode } from './code.js'
-import { lockByCode, type RedemptionRow, readByCode, split } from './redemption-row.js'
-import { boostedCashback, requireCompletable, requirePending } from './redemptions.rules.js'
+import { type Taken, takeNow, takingOf } from './immediate.js'
+import { newRedemption } from './new-redemption.js'
+import { resumeExternally, takeExternally } from './provisioning.js'
+import { findByCode, insertRedemption, lockByCodeOf, type RedemptionRow } from './redemption-row.js'
+import { requireCompletable } from './redemptions.rules.js'
+import { countOnReward } from './reward-count.js'
 import { type RewardFacts, readRewardFacts } from './reward-facts.js'
+import { type ShippingAddress, sealAddress } from './shipping-address.js'
 
-const insertRedemption = statement<{ id: string }>(
-  'insert_redemption',
-  `INSERT INTO redemptions (business_id, id, code, reward_id, customer_id, status, delivery_mode, reward_name, type,
-                            points_cost, cashback_cents, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-   ON CONFLICT (business_id, code) DO NOTHING RETURNING id`,
-)
+export interface RedemptionRequest extends CustomerAddress {
+  rewardId: string
+  shippingAddress?: ShippingAddress | null | undefined
+}
+
+/** What creating a redemption gives: with the row that paid for it where that happened at once. */
+export interface CreatedRedemption {
+  redemption: RedemptionRow
+  transaction: LedgerRow | null
+}
 
 /**
- * Gives a customer a code to show at the counter. Name, cost, type and cashback are fixed now; points are taken
- * and eligibility is checked anew when it is completed. Throws CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND,
- * REWARD_NOT_FOUND or the first refusal of `checkClaim`.
+ * Redeems a reward for a customer, each delivery mode in its way (spec §1): `in_store` gives a code to show at the
+ * counter, `shipping` and `digital` take the points at once. Throws CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND,
+ * REWARD_NOT_FOUND, InvalidInput naming `shippingAddress`, the first refusal of `checkClaim`, or
+ * DIGITAL_PROVISION_FAILED.
  */
-export async function createRedemption(
-  ctx: Context,
-  input: CustomerAddress & { rewardId: string },
-): Promise<RedemptionRow> {
-  const account = await readAccount(ctx, input)
-  const reward = await readRewardFacts(ctx, input.rewardId, account.tierId)
+export async function createRedemption(ctx: Context, request: RedemptionRequest): Promise<CreatedRedemption> {
+  if (ctx.resumption?.resourceId) return resumeExternally(ctx, ctx.resumption.resourceId)
+  const account = await readAccount(ctx, request)
+  const reward = await readRewardFacts(ctx, request.rewardId, account.tierId)
   if (reward.deleted) throw new AppError('REWARD_NOT_FOUND')
-  if (reward.deliveryMode !== 'in_store') throw new AppError('DELIVERY_MODE_UNAVAILABLE', reward.deliveryMode)
-  await checkClaim(ctx, { reward, account, pointsCost: reward.pointsCost, createdAt: ctx.now })
-  return insert(ctx, pendingRedemption(ctx, reward, account))
-}
-
-const pendingRedemption = (ctx: Context, reward: RewardFacts, account: CustomerAccount): RedemptionRow => ({
-  businessId: ctx.business.id,
-  id: uuidv7(),
-  code: generateCode(),
-  rewardId: reward.id,
-  customerId: account.id,
-  status: 'pending',
-  deliveryMode: reward.deliveryMode,
-  fulfilmentStatus: null,
-  rewardName: reward.name,
-  type: reward.type,
-  pointsCost: reward.pointsCost,
-  cashbackCents: boostedCashback(reward.cashbackCents, account.tierCashbackBoostPercent),
-  createdAt: ctx.now,
-  expiresAt: addTime(ctx.now, account.redemptionTtlHours, 'hour', account.timezone),
-  completedAt: null,
-})
-
-const CODE_TRIES = 10
-
-/** A code that the business has had before is drawn again. */
-async function insert(ctx: Context, redemption: RedemptionRow): Promise<RedemptionRow> {
-  for (let tries = 0; tries < CODE_TRIES; tries++) {
-    const row = tries === 0 ? redemption : { ...redemption, code: generateCode() }
-    const inserted = await ctx.sql.row(insertRedemption, [
-      row.businessId,
-      row.id,
-      row.code,
-      row.rewardId,
-      row.customerId,
-      row.status,
-      row.deliveryMode,
-      row.rewardName,
-      row.type,
-      row.pointsCost,
-      row.cashbackCents,
-      row.createdAt,
-      row.expiresAt,
-    ])
-    if (inserted) return row
+  const { shippingAddress } = request
+  if (reward.deliveryMode === 'shipping') {
+    if (!shippingAddress) throw invalid('shippingAddress', 'required for a reward that is shipped')
+    return takeNow(ctx, reward, account.id, {
+      fulfilmentStatus: 'unfulfilled',
+      shippingAddress: sealAddress(ctx, shippingAddress),
+    })
   }
-  throw new Error('no free redemption code was found')
+  if (shippingAddress) throw invalid('shippingAddress', 'only for a reward that is shipped')
+  if (reward.deliveryMode === 'in_store') return giveCode(ctx, reward, account)
+  if (reward.digitalAssetSource === 'external') return takeExternally(ctx, reward, account)
+  return takeNow(ctx, reward, account.id, {})
 }
 
-/** A redemption with its customer, by the code that a person typed; throws REDEMPTION_NOT_FOUND. */
-async function findByCode(ctx: Context, written: string, by: typeof readByCode) {
-  const code = readCode(written)
-  const joined = code && (await ctx.sql.row(by, [ctx.business.id, code]))
-  if (!joined) throw new AppError('REDEMPTION_NOT_FOUND')
-  ctx.customerIds.add(joined.customerId)
-  return split(joined)
+/** Name, cost, type and cashback are fixed now; points are taken and eligibility is checked anew on completion. */
+async function giveCode(
+  ctx: Context,
+  reward: RewardFacts,
+  account: CustomerAccount,
+): Promise<CreatedRedemption> {
+  await checkClaim(ctx, { reward, account, pointsCost: reward.pointsCost, createdAt: ctx.now })
+  const expiresAt = addTime(ctx.now, account.redemptionTtlHours, 'hour', account.timezone)
+  const redemption = await insertRedemption(ctx, newRedemption(ctx, reward, account, { expiresAt }))
+  return { redemption, transaction: null }
 }
 
 export interface Validation {
@@ -99,83 +72,35 @@ export interface Validation {
 
 /** Everything that completing checks, without any effect; throws what completing would. */
 export async function validateRedemption(ctx: Context, { code }: { code: string }): Promise<Validation> {
-  const { redemption, account } = await findByCode(ctx, code, readByCode)
+  const { redemption, account } = await findByCode(ctx, code)
   requireCompletable(redemption, ctx.now)
   const reward = await readRewardFacts(ctx, redemption.rewardId, account.tierId)
-  await checkClaim(ctx, {
-    reward,
-    account,
-    pointsCost: redemption.pointsCost,
-    createdAt: redemption.createdAt,
-  })
+  const { pointsCost, createdAt } = redemption
+  await checkClaim(ctx, { reward, account, pointsCost, createdAt })
   return { redemption, conditions: reward.conditions, account }
 }
 
-const countCompletion = statement<{ one: number }>(
+const markCompleted = statement<never>(
   'complete_redemption',
-  `WITH redeemed AS (
-     UPDATE redemptions SET status = 'completed', completed_at = $4
-      WHERE business_id = $1 AND id = $2 AND status = 'pending'
-     RETURNING 1
-   )
-   UPDATE rewards
-      SET redemptions_count = redemptions_count + 1,
-          deactivated_by_limit = deactivated_by_limit OR (redemptions_count + 1 >= max_redemptions) IS TRUE
-    WHERE business_id = $1 AND id = $3 AND EXISTS (SELECT FROM redeemed)
-      AND (max_redemptions IS NULL OR redemptions_count + reserved_count < max_redemptions)
-   RETURNING 1 AS one`,
+  `UPDATE redemptions SET status = 'completed', completed_at = $3 WHERE business_id = $1 AND id = $2`,
 )
-
-export interface Completion {
-  redemption: RedemptionRow
-  transaction: LedgerRow
-}
 
 /**
  * Completes a code at the counter (spec §4, note 1): takes the points, counts the redemption, writes the `redeem`
  * row, all or nothing. Throws REDEMPTION_NOT_FOUND, REDEMPTION_NOT_IN_STORE, REDEMPTION_NOT_PENDING,
  * REDEMPTION_EXPIRED, then the refusals of `checkClaim`, in this order.
  */
-export function completeRedemption(ctx: Context, { code }: { code: string }): Promise<Completion> {
+export function completeRedemption(ctx: Context, { code }: { code: string }): Promise<Taken> {
   return transaction(ctx, async (tx) => {
-    const { redemption, account } = await findByCode(tx, code, lockByCode)
+    const { redemption, account } = await lockByCodeOf(tx, code)
     requireCompletable(redemption, ctx.now)
     const reward = await readRewardFacts(tx, redemption.rewardId, account.tierId)
     const { pointsCost, createdAt } = redemption
     await checkClaim(tx, { reward, account, pointsCost, createdAt })
     await settleExpiry(tx, account)
-    const row = await post(tx, account, {
-      type: 'redeem',
-      source: 'reward',
-      points: pointsCost,
-      rewardId: reward.id,
-      redemptionId: redemption.id,
-      redemptions: 1,
-    })
-    // The cap comes last: its row is shared by all customers, so it stays locked for the shortest time.
-    await count(tx, redemption)
+    const row = await post(tx, account, takingOf(redemption))
+    await tx.sql.run(markCompleted, [ctx.business.id, redemption.id, ctx.now])
+    await countOnReward(tx, { rewardId: reward.id, reserved: 0, poolValues: 0 })
     return { redemption: { ...redemption, status: 'completed', completedAt: ctx.now }, transaction: row }
-  })
-}
-
-async function count(tx: TransactionContext, { id, rewardId }: RedemptionRow): Promise<void> {
-  if (await tx.sql.row(countCompletion, [tx.business.id, id, rewardId, tx.now])) return
-  // Others have reached the cap since it was read.
-  const { maxRedemptions } = await readRewardFacts(tx, rewardId, null)
-  throw new AppError('REDEMPTION_LIMIT_REACHED', maxRedemptions ?? 0)
-}
-
-const cancelPending = statement<never>(
-  'cancel_redemption',
-  `UPDATE redemptions SET status = 'cancelled' WHERE business_id = $1 AND id = $2 AND status = 'pending'`,
-)
-
-/** Withdraws a pending code; no points were taken. Throws REDEMPTION_NOT_FOUND, _EXPIRED or _NOT_PENDING. */
-export function cancelRedemption(ctx: Context, { code }: { code: string }): Promise<RedemptionRow> {
-  return transaction(ctx, async (tx) => {
-    const { redemption } = await findByCode(tx, code, lockByCode)
-    requirePending(redemption, ctx.now)
-    await tx.sql.run(cancelPending, [ctx.business.id, redemption.id])
-    return { ...redemption, status: 'cancelled' }
   })
 }

@@ -12,7 +12,10 @@ export interface RewardFacts extends RewardEligibility, RewardCooldown {
   pointsCost: number
   conditions: string | null
   deliveryMode: 'in_store' | 'shipping' | 'digital'
+  digitalAssetType: 'code' | 'link' | null
   digitalAssetSource: 'static' | 'pool' | 'external'
+  digitalAssetValue: string | null
+  digitalEmailDelivery: boolean
   poolAvailable: number
   maxRedemptions: number | null
   redemptionsCount: number
@@ -33,7 +36,9 @@ type RewardRow = Omit<RewardFacts, 'tierOverrides' | 'tierGateTier'> & {
 const readReward = statement<RewardRow>(
   'read_reward_facts',
   `SELECT w.id, w.name, w.type, w.cashback_cents AS "cashbackCents", w.points_cost AS "pointsCost", w.conditions,
-          w.delivery_mode AS "deliveryMode", w.digital_asset_source AS "digitalAssetSource",
+          w.delivery_mode AS "deliveryMode", w.digital_asset_type AS "digitalAssetType",
+          w.digital_asset_source AS "digitalAssetSource", w.digital_asset_value AS "digitalAssetValue",
+          w.digital_email_delivery AS "digitalEmailDelivery",
           w.pool_available AS "poolAvailable", w.max_redemptions AS "maxRedemptions",
           w.redemptions_count AS "redemptionsCount", w.reserved_count AS "reservedCount",
           w.off_by_hand AS "offByHand", w.deleted_at IS NOT NULL AS deleted,

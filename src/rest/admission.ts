@@ -1,9 +1,6 @@
 import type { ParameterizedContext } from 'koa'
-import type { Clock } from '../clock.js'
-import type { Context, RateScope } from '../context.js'
-import type { Database } from '../database/database.js'
+import { type Context, createContext, type RateScope, type Services } from '../context.js'
 import { AppError } from '../errors.js'
-import type { Secrets } from '../secrets.js'
 import type { Authentication, Credential } from './authentication.js'
 import type { RateLimits, RateState } from './rate-limit.js'
 
@@ -18,15 +15,13 @@ export interface Admission {
 }
 
 export interface AdmissionDeps {
-  database: Database
-  secrets: Secrets
-  clock: Clock
+  services: Services
   authentication: Authentication
   rateLimits: RateLimits
 }
 
 export function createAdmission(deps: AdmissionDeps): Admission {
-  const { database, secrets, clock, authentication, rateLimits } = deps
+  const { services, authentication, rateLimits } = deps
 
   async function consume(koa: ParameterizedContext, scope: RateScope): Promise<void> {
     const { keyId } = koa.state.credential as Credential
@@ -35,7 +30,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
   return {
     async authenticate(koa) {
-      const now = clock.now()
+      const now = services.clock.now()
       koa.state.now = now
       try {
         koa.state.credential = await authentication.authenticate(koa.get('Authorization') || undefined, now)
@@ -51,20 +46,14 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       await consume(koa, scope)
       const { keyId, scopes, businessId, timezone } = koa.state.credential as Credential
       koa.state.businessId = businessId
-      return {
-        database,
-        db: database.db,
-        sql: database.sql,
-        inTransaction: false,
-        secrets,
+      return createContext(services, {
         business: { id: businessId, timezone },
         actor: { kind: 'api_key', id: keyId, scopes },
         now: koa.state.now as Date,
         requestId: koa.state.requestId as string,
         internal,
-        customerIds: new Set(),
         consume: (other) => consume(koa, other),
-      }
+      })
     },
 
     async describeAddress(koa) {

@@ -55,9 +55,9 @@ function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyo
 
   const operation = operationOf(document)
   const root = rootOf(operation)
-  const field = schema.getRootType(operation.operation)!.getFields()[root.name.value]!
-  const facts = field.extensions.facts as OperationFacts | undefined
-  if (!facts) throw new Error(`${field.name} was not declared by query() or mutation()`)
+  const field = schema.getRootType(operation.operation)!.getFields()[root.name.value]
+  const facts = field?.extensions.facts as OperationFacts | undefined
+  if (!field || !facts) throw new Error(`${root.name.value} was not declared by query() or mutation()`)
 
   const variables = variablesOf(schema, operation)
   const { params = {}, query = {} } = route

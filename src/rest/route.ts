@@ -18,6 +18,8 @@ export interface Route {
   query?: Readonly<Record<string, string>>
   /** How `data` is made of the operation's result. */
   data?: DataShape
+  /** Members of `data` that are left out where they are null. */
+  optional?: readonly string[]
   status: 200 | 201
   message: string
   /** Not in the documented table (spec §4), added by docs/decisions.md. */

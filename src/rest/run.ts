@@ -48,6 +48,13 @@ function refusalOf(route: CompiledRoute, error: GraphQLError, variables: Variabl
   throw refusal ?? originalError ?? error
 }
 
+function withoutNulls(value: unknown, optional: readonly string[] = []): unknown {
+  if (optional.length === 0) return value
+  return Object.fromEntries(
+    Object.entries(value as object).filter(([name, member]) => member !== null || !optional.includes(name)),
+  )
+}
+
 interface Connection {
   nodes: unknown[]
   totalCount: number
@@ -60,7 +67,7 @@ function dataOf(
 ): unknown {
   if (route.data === undefined) return data
   const root = data[route.rootKey]
-  if (route.data === 'unwrap') return root
+  if (route.data === 'unwrap') return withoutNulls(root, route.optional)
   const { nodes, totalCount } = root as Connection
   const limit = (values.first as number | undefined) ?? DEFAULT_PAGE_SIZE
   const offset = (values.offset as number | undefined) ?? 0

@@ -1,18 +1,12 @@
 import type { Context } from '../context.js'
 import { type Statement, statement } from '../database/sql.js'
 import { type Page, type PageArgs, pageOf, pageRequest } from '../graphql/connection.js'
-import type { LedgerRow } from '../ledger/ledger.js'
+import { type LedgerRow, ledgerColumns } from '../ledger/ledger.js'
 
 export interface TransactionFilter {
   type?: 'earn' | 'redeem' | null | undefined
   status?: 'pending' | 'completed' | 'failed' | null | undefined
 }
-
-const columns = `
-  business_id AS "businessId", id, customer_id AS "customerId", type, status, source, points,
-  amount_minor AS "amountMinor", currency, device_id AS "deviceId", location_id AS "locationId",
-  reward_id AS "rewardId", redemption_id AS "redemptionId", reverses_id AS "reversesId", description,
-  occurred_at AS "occurredAt", created_at AS "createdAt"`
 
 /** One prepared statement for each set of conditions that occurs; the hot list stays one statement. */
 const statements = new Map<string, Statement<LedgerRow>>()
@@ -24,7 +18,7 @@ function listStatement(conditions: readonly string[], backwards: boolean): State
   if (!known) {
     known = statement(
       `list_transactions_${statements.size}`,
-      `SELECT ${columns} FROM transactions WHERE ${where}
+      `SELECT ${ledgerColumns} FROM transactions WHERE ${where}
         ORDER BY created_at ${direction}, id ${direction} LIMIT $2 OFFSET $3`,
     )
     statements.set(key, known)

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { createTenant, startApp, testClock } from '../helpers/app.js'
+import { createCustomer } from '../helpers/factories.js'
 import { statementsDuring } from '../helpers/statements.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -122,7 +123,7 @@ test('a referrer is another customer of the same business', async (t) => {
   const app = await startApp(t)
   const { rest } = await createTenant(app)
   const stranger = await (await createTenant(app)).rest('POST /customers')
-  const { user_id } = (await rest('POST /customers')).body.data.customer
+  const { user_id } = await createCustomer({ rest })
   const notOurs = 'referred_by: must be the user id of a customer'
   for (const referred_by of [NOBODY, stranger.body.data.customer.user_id]) {
     for (const request of ['POST /customers', `PATCH /customers/${user_id}`]) {
@@ -255,12 +256,21 @@ test("another business's customer answers exactly as nobody does, on every route
   for (const query of [`user_id=${user_id}`, 'identifier=shared'])
     t.is((await rest(`GET /customers/lookup?${query}`)).text, nobody)
 
-  t.is((await rest('GET /customers?search=shared')).body.data.pagination.total_count, 0)
+  for (const query of ['', '?search=shared'])
+    t.is((await rest(`GET /customers${query}`)).body.data.pagination.total_count, 0)
+
   // What is taken there is free here, and an identifier's id leads nowhere from another customer.
   const ours = await rest('POST /customers', { identifiers: [{ value: 'shared' }] })
   t.is(ours.status, 201)
-  const crossed = await rest(`DELETE /customers/shared/identifiers/${identifierId}`)
-  t.is(crossed.text, '{"success":false,"error":{"message":"Identifier not found"}}')
+  const elsewhere = ours.body.data.customer.user_id
+  await rest('POST /customers', { identifiers: [{ value: 'neighbour' }] })
+  const ofNeighbour = (await rest('GET /customers/neighbour/identifiers')).body.data.identifiers[0].id
+  for (const id of [identifierId, ofNeighbour]) {
+    for (const [request, body] of [['PATCH', { value: 'y' }], ['DELETE']] as const) {
+      const crossed = await rest(`${request} /customers/${elsewhere}/identifiers/${id}`, body)
+      t.is(crossed.text, '{"success":false,"error":{"message":"Identifier not found"}}')
+    }
+  }
   t.deepEqual((await other.rest('GET /customers/shared')).body.data.customer, theirs.body.data.customer)
 })
 

@@ -1,6 +1,9 @@
 import test from 'ava'
 import { v7 as uuidv7 } from 'uuid'
+import type { Prisma } from '../../src/database/generated/prisma/client.js'
 import { createTenant, restClient, startApp, type TestApp } from '../helpers/app.js'
+import { createCustomer, createReward, type Resource } from '../helpers/factories.js'
+import { untilWaiting } from '../helpers/locks.js'
 
 const key = (name: string) => ({ 'Idempotency-Key': name })
 const NOT_FOUND =
@@ -46,7 +49,7 @@ test('an erased customer is not found anywhere and leaves no personal text in th
 
 test('the balance is written off in the ledger, which stays', async (t) => {
   const { rest } = await createTenant(await startApp(t))
-  const { user_id } = (await rest('POST /customers')).body.data.customer
+  const { user_id } = await createCustomer({ rest })
   await rest('POST /points/issue', { user_id, points: 50, amount: null })
   await rest('POST /points/redeem', { user_id, points: 8 })
   await rest(`DELETE /customers/${user_id}`)
@@ -58,7 +61,7 @@ test('the balance is written off in the ledger, which stays', async (t) => {
     ['redeem 42', 'redeem 8', 'earn 50'],
   )
 
-  const poor = (await rest('POST /customers')).body.data.customer
+  const poor = await createCustomer({ rest })
   await rest(`DELETE /customers/${poor.user_id}`)
   t.is((await rest('GET /transactions')).body.data.pagination.total_count, 3, 'nothing to write off, no row')
 })
@@ -66,7 +69,7 @@ test('the balance is written off in the ledger, which stays', async (t) => {
 test('points that expired before the erasure are booked as expired, not as written off', async (t) => {
   const app = await startApp(t)
   const { rest, businessId } = await createTenant(app)
-  const { user_id } = (await rest('POST /customers')).body.data.customer
+  const { user_id } = await createCustomer({ rest })
   await rest('POST /points/issue', { user_id, points: 5 })
   const long = new Date(Date.now() - 90 * 24 * 60 * 60 * 1000)
   await rest('PATCH /settings', { points_expire_after_days: 30 })
@@ -82,31 +85,77 @@ test('points that expired before the erasure are booked as expired, not as writt
 
 test('pending codes are cancelled; what is completed and what holds points stays', async (t) => {
   const app = await startApp(t)
-  const { rest, businessId } = await createTenant(app)
-  const { user_id } = (await rest('POST /customers')).body.data.customer
-  const bystander = (await rest('POST /customers')).body.data.customer
-  await rest('POST /points/issue', { user_id, points: 30 })
-  await app.database.db.customer.update({
-    where: { businessId_id: { businessId, id: user_id } },
-    data: { held: 10 },
-  })
-  const rewardId = await addReward(app, businessId)
-  const redemption = addRedemption(app, businessId, rewardId)
-  await redemption('PEND0001', user_id, 'pending', 'in_store')
-  await redemption('D0NE0001', user_id, 'completed', 'in_store')
-  await redemption('HE1D0001', user_id, 'pending', 'digital')
-  await redemption('THERS001', bystander.user_id, 'pending', 'in_store')
-
-  await rest(`DELETE /customers/${user_id}`)
-  const after = await app.database.db.redemption.findMany({ where: { businessId }, orderBy: { code: 'asc' } })
-  t.deepEqual(
-    after.map(({ code, status }) => `${code} ${status}`),
-    ['D0NE0001 completed', 'HE1D0001 pending', 'PEND0001 cancelled', 'THERS001 pending'],
+  const tenant = await createTenant(app)
+  const { rest, businessId } = tenant
+  const reward = await createReward(tenant, { points_cost: 5 })
+  const [ada, bob] = [await createCustomer(tenant), await createCustomer(tenant)]
+  for (const { user_id } of [ada, bob]) await rest('POST /points/issue', { user_id, points: 30 })
+  const take = async ({ user_id }: Resource): Promise<string> => {
+    const { body } = await rest('POST /redemptions', { reward_id: reward.id, user_id })
+    return body.data.redemption.code
+  }
+  const [pending, completed, theirs] = [await take(ada), await take(ada), await take(bob)]
+  await rest(`POST /redemptions/${completed}/complete`)
+  const onTheWay = '0NTHEWAY'
+  await addRedemption(
+    app,
+    { businessId, customerId: ada.user_id, rewardId: reward.id },
+    {
+      code: onTheWay,
+      deliveryMode: 'digital',
+    },
   )
-  const account = await app.database.db.customer.findUniqueOrThrow({
-    where: { businessId_id: { businessId, id: user_id } },
+  const account = { businessId_id: { businessId, id: ada.user_id } }
+  await app.database.db.customer.update({ where: account, data: { held: 10 } })
+
+  await rest(`DELETE /customers/${ada.user_id}`)
+  const statuses = {
+    [pending]: 'cancelled',
+    [completed]: 'completed',
+    [theirs]: 'pending',
+    [onTheWay]: 'pending',
+  }
+  for (const [code, status] of Object.entries(statuses))
+    t.is((await rest(`GET /redemptions/${code}`)).body.data.redemption.status, status)
+  const after = await app.database.db.customer.findUnique({ where: account })
+  t.like(after, { balance: 10, held: 10 })
+})
+
+test('addresses of parcels and waiting mail go', async (t) => {
+  const app = await startApp(t)
+  const tenant = await createTenant(app)
+  const { businessId } = tenant
+  const { user_id } = await createCustomer(tenant)
+  const reward = await createReward(tenant)
+  const of = { businessId, customerId: user_id, rewardId: reward.id }
+  const parcel = await addRedemption(app, of, {
+    code: 'PARCE100',
+    status: 'completed',
+    completedAt: new Date(),
+    deliveryMode: 'shipping',
+    fulfilmentStatus: 'shipped',
+    shippingAddress: new Uint8Array([1]),
+    trackingNumber: 'JD0001',
   })
-  t.like(account, { balance: 10, held: 10 })
+  const addMail = (mail: { status: 'waiting' | 'dead'; lastError?: string }) =>
+    app.database.db.mail.create({
+      data: {
+        ...{ businessId, id: uuidv7(), customerId: user_id, redemptionId: parcel.id },
+        ...{ nextAttemptAt: new Date(), createdAt: new Date() },
+        ...mail,
+      },
+    })
+  await addMail({ status: 'waiting' })
+  await addMail({ status: 'dead', lastError: 'no such user ada@example.com' })
+
+  t.is((await tenant.rest(`DELETE /customers/${user_id}`)).status, 200)
+  const [redemption] = await app.database.db.redemption.findMany({ where: { businessId } })
+  t.like(redemption, { fulfilmentStatus: 'shipped', shippingAddress: null, trackingNumber: null })
+  const mails = await app.database.db.mail.findMany({ where: { businessId } })
+  t.deepEqual(
+    mails.map(({ status, lastError }) => ({ status, lastError })),
+    [{ status: 'dead', lastError: null }],
+  )
 })
 
 test('a retry of a write that spoke of the customer gets 410, a retry of the erasure its own answer', async (t) => {
@@ -147,7 +196,7 @@ test('an erasure among writes on two instances leaves a ledger that adds up and 
   const two = await startApp(t, { beside: one })
   const here = await createTenant(one)
   const there = restClient(two.url, here.key)
-  const { user_id } = (await here.rest('POST /customers')).body.data.customer
+  const { user_id } = await createCustomer(here)
   const send = (n: number) => {
     const rest = n % 2 === 0 ? here.rest : there
     const headers = key(`write-${n}`)
@@ -179,6 +228,37 @@ test('an erasure among writes on two instances leaves a ledger that adds up and 
   t.like(await db.customer.findUnique({ where: { businessId_id: id } }), { balance: 0, displayName: null })
 })
 
+test('whatever changes a customer waits for an erasure under way and then finds nobody', async (t) => {
+  const app = await startApp(t)
+  const { rest, businessId } = await createTenant(app)
+  const created = await rest('POST /customers', { identifiers: [{ value: 'ada' }, { value: 'ada-2' }] })
+  const { user_id, identifiers } = created.body.data.customer
+  const one = `/customers/${user_id}/identifiers/${identifiers[0].id}`
+  const erasing = await app.database.pool.connect()
+  t.teardown(() => erasing.release())
+  await erasing.query('BEGIN')
+  await erasing.query('UPDATE customers SET erased_at = now() WHERE business_id = $1 AND id = $2', [
+    businessId,
+    user_id,
+  ])
+  const writes = [
+    rest(`PATCH /customers/${user_id}`, { display_name: 'Ada' }),
+    rest('PATCH /customers/ada', { display_name: 'Ada' }),
+    rest(`POST /customers/${user_id}/identifiers`, { value: 'ada-3' }),
+    rest(`PATCH ${one}`, { value: 'ada-4' }),
+    rest(`DELETE ${one}`),
+    rest('DELETE /customers/ada'),
+  ]
+  await untilWaiting(app, writes.length)
+  await erasing.query('COMMIT')
+  for (const answer of await Promise.all(writes)) t.is(answer.text, NOT_FOUND)
+  const values = await app.database.db.identifier.findMany({ orderBy: { value: 'asc' } })
+  t.deepEqual(
+    values.map(({ value }) => value),
+    ['ada', 'ada-2'],
+  )
+})
+
 /** Whether any row of any table shows a text. */
 async function databaseHolds(app: TestApp, text: string): Promise<boolean> {
   const { pool } = app.database
@@ -193,31 +273,15 @@ async function databaseHolds(app: TestApp, text: string): Promise<boolean> {
   return false
 }
 
-async function addReward(app: TestApp, businessId: string): Promise<string> {
-  const id = uuidv7()
-  const now = app.clock.now()
-  await app.database.db.reward.create({
-    data: { businessId, id, name: 'Coffee', pointsCost: 5, createdAt: now, updatedAt: now },
+/** A redemption in a state that a client cannot bring about alone. */
+function addRedemption(
+  app: TestApp,
+  of: { businessId: string; customerId: string; rewardId: string },
+  state: Pick<Prisma.RedemptionUncheckedCreateInput, 'code' | 'deliveryMode'> &
+    Partial<Prisma.RedemptionUncheckedCreateInput>,
+) {
+  const fixed = { rewardName: 'Coffee', type: 'item', pointsCost: 10, cashbackCents: 0 } as const
+  return app.database.db.redemption.create({
+    data: { ...of, ...fixed, id: uuidv7(), status: 'pending', createdAt: app.clock.now(), ...state },
   })
-  return id
 }
-
-/** Redemptions in states that a client cannot bring about alone. */
-const addRedemption =
-  (app: TestApp, businessId: string, rewardId: string) =>
-  (
-    code: string,
-    customerId: string,
-    status: 'pending' | 'completed',
-    deliveryMode: 'in_store' | 'digital',
-  ) => {
-    const now = app.clock.now()
-    const fixed = { rewardName: 'Coffee', type: 'item', pointsCost: 5, cashbackCents: 0 } as const
-    return app.database.db.redemption.create({
-      data: {
-        ...{ businessId, id: uuidv7(), code, rewardId, customerId, status, deliveryMode, ...fixed },
-        createdAt: now,
-        completedAt: status === 'completed' ? now : null,
-      },
-    })
-  }

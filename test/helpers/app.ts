@@ -1,15 +1,17 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import { createApp } from '../../src/app.js'
 import { createApiKey, createBusiness, type NewBusiness } from '../../src/businesses/accounts.js'
 import type { Clock } from '../../src/clock.js'
 import { type Config, readConfig } from '../../src/config.js'
-import { type Database, openDatabase } from '../../src/database/database.js'
+import type { Services } from '../../src/context.js'
+import { openDatabase } from '../../src/database/database.js'
 import { schema } from '../../src/graphql/schema.js'
+import { internet, type Network } from '../../src/outbound/network.js'
 import { routes } from '../../src/rest/routes.js'
-import { createSecrets, type Secrets } from '../../src/secrets.js'
+import { createSecrets } from '../../src/secrets.js'
 import { createDatabase } from './database.js'
 
 /** A clock that a test can set; it stands still until it is moved. */
@@ -35,13 +37,10 @@ export function testClock(start: string | Date = new Date()): TestClock {
 /** The process's own clock, for tests in which time plays no part. */
 const wallClock: Clock = { now: () => new Date(), stop: () => {} }
 
-export interface TestApp {
+export interface TestApp extends Services {
   /** `http://127.0.0.1:port` */
   url: string
-  database: Database
   databaseUrl: string
-  secrets: Secrets
-  clock: Clock
   server: Server
   drain(): void
 }
@@ -50,32 +49,55 @@ export interface TestAppOptions {
   /** Another instance on this app's database. */
   beside?: TestApp
   clock?: Clock
+  /** The way out; without it calls go to the real internet, which no test wants. */
+  network?: Network
   env?: Record<string, string>
   poolSize?: number
+  /** A migrated database on a server of the test's own, instead of a copy of the template. */
+  serverUrl?: string
+  /** By default nothing is logged. */
+  log?: Logger
 }
+
+/** SECRET_KEY of the apps; a process that works on their databases needs the same. */
+export const TEST_SECRET = 'a secret for tests that is long enough'
 
 /** Limits that no test meets by accident; those about limits set their own. */
 const TEST_ENV = {
   NODE_ENV: 'test',
-  LOG_LEVEL: 'silent',
   RATE_LIMIT_DEFAULT_PER_MINUTE: '1000000',
   RATE_LIMIT_POINTS_PER_MINUTE: '1000000',
   RATE_LIMIT_BATCHES_PER_MINUTE: '1000000',
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '1000000',
 }
 
+const silent = pino({ level: 'silent' })
+
 /** The real app on a real socket and a database of its own; all of it goes when the test file ends. */
 export async function startApp(
   t: Pick<ExecutionContext, 'teardown'>,
-  { beside, clock = wallClock, env = {}, poolSize = 10 }: TestAppOptions = {},
+  {
+    beside,
+    clock = wallClock,
+    network = beside?.network ?? internet,
+    env = {},
+    poolSize = 10,
+    serverUrl,
+    log = silent,
+  }: TestAppOptions = {},
 ): Promise<TestApp> {
   const config: Config = readConfig({ ...TEST_ENV, ...env })
-  const owned = beside ? undefined : await createDatabase()
-  const databaseUrl = beside?.databaseUrl ?? owned!.url
-  const database = openDatabase({ url: databaseUrl, poolSize, onError: () => {} })
-  const secrets = beside?.secrets ?? createSecrets('a secret for tests that is long enough')
-  const log = pino({ level: config.logLevel })
-  const app = createApp({ config, database, secrets, clock, log, schema, routes })
+  const owned = beside || serverUrl ? undefined : await createDatabase()
+  const databaseUrl = serverUrl ?? beside?.databaseUrl ?? owned!.url
+  // Bursts of tests may wait: a busy machine is no fault of the service.
+  const database = openDatabase({
+    url: databaseUrl,
+    poolSize,
+    connectionTimeoutMs: 60_000,
+    onError: () => {},
+  })
+  const secrets = beside?.secrets ?? createSecrets(TEST_SECRET)
+  const app = createApp({ config, database, secrets, clock, network, log, schema, routes })
   const server = createServer(app.koa.callback())
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   t.teardown(async () => {
@@ -86,7 +108,16 @@ export async function startApp(
     await owned?.drop()
   })
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, database, databaseUrl, secrets, clock, server, drain: app.drain }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    database,
+    databaseUrl,
+    secrets,
+    clock,
+    network,
+    server,
+    drain: app.drain,
+  }
 }
 
 /** A business of the test's own, with a key of full access and clients for it. */

@@ -57,6 +57,7 @@ test('a redemption is created with its name, cost, type and cashback fixed and n
     user_id,
     delivery_mode: 'in_store',
     fulfilment_status: null,
+    shipping_address: null,
     created_at: '2026-06-01T10:00:00.000Z',
     expires_at: '2026-06-02T10:00:00.000Z',
     completed_at: null,

@@ -37,7 +37,9 @@ for (const [field, values] of Object.entries({
   test(`${field} of a tier has its bounds`, async (t) => {
     const { graph } = await createTenant(app)
     for (const value of values) {
-      const { errors } = await graph(CREATE, { input: { name: 'Gold', rank: 1, minPoints: 1, [field]: value } })
+      const { errors } = await graph(CREATE, {
+        input: { name: 'Gold', rank: 1, minPoints: 1, [field]: value },
+      })
       t.is(errors?.[0].extensions.fields[0].path, field, JSON.stringify(value))
     }
   })

@@ -1,0 +1,72 @@
+import test from 'ava'
+import { schema } from '../../src/graphql/schema.js'
+import type { Admission } from '../../src/rest/admission.js'
+import { compileRoute } from '../../src/rest/compile.js'
+import { restApi } from '../../src/rest/engine.js'
+import type { Route } from '../../src/rest/route.js'
+
+const valid: Route = {
+  method: 'get',
+  path: '/transactions/:id',
+  operation: 'query ($customer: String!) { customerBalance(customer: $customer) { balance } }',
+  params: { id: 'customer' },
+  status: 200,
+  message: 'Found',
+}
+
+/** Rows that do not fit the schema, each with what is said of it. */
+const broken: Record<string, [Partial<Route>, RegExp]> = {
+  'no GraphQL': [{ operation: '{ viewer' }, /Syntax Error/],
+  'an unknown field': [{ operation: '{ viewer { nobody } }' }, /Cannot query field "nobody"/],
+  'a variable of the wrong type': [
+    { operation: 'query ($customer: Int!) { customerBalance(customer: $customer) { balance } }' },
+    /position expecting type "String!"/,
+  ],
+  'two root fields': [{ operation: '{ viewer { business { id } } business { id } }' }, /one root field/],
+  'two operations': [
+    { operation: 'query A { viewer { business { id } } } query B { business { id } }' },
+    /one operation/,
+  ],
+  'a field that says nothing of itself': [{ operation: '{ __typename }' }, /not declared/],
+  'a path parameter that fills nothing': [{ params: {} }, /:id fills no variable/],
+  'a path parameter that is not in the path': [
+    { params: { id: 'customer', code: 'customer' } },
+    /:code is not in the path/,
+  ],
+  'a parameter for an unknown variable': [{ query: { limit: 'first' } }, /no variable \$first/],
+  'a parameter for an unknown field': [
+    {
+      operation:
+        'mutation ($input: RedeemPointsInput!) { redeemPoints(input: $input) { balance { balance } } }',
+      params: { id: 'input.transaction' },
+    },
+    /\$input has no field transaction/,
+  ],
+  'a variable that nothing fills': [{ path: '/transactions', params: {} }, /nothing fills \$customer/],
+  'an id without a word for its absence': [
+    {
+      operation:
+        'mutation ($input: ReverseTransactionInput!) { reverseTransaction(input: $input) { balance { balance } } }',
+      params: { id: 'input.id' },
+    },
+    /:id needs notFound/,
+  ],
+}
+
+for (const [what, [change, problem]] of Object.entries(broken))
+  test(`a row with ${what} stops the start, by name`, (t) => {
+    const error = t.throws(() => compileRoute(schema, { ...valid, ...change }))
+    t.regex(error.message, /^route GET \/transactions/)
+    t.regex(error.message, problem)
+  })
+
+test('a valid row does not', (t) => {
+  t.notThrows(() => compileRoute(schema, valid))
+})
+
+test('the same row twice stops the start', (t) => {
+  const routes = [valid, { ...valid, message: 'Found again' }]
+  t.throws(() => restApi({ schema, routes, admission: {} as Admission, secrets: {} as never }), {
+    message: 'route GET /transactions/:id: stands in the table twice',
+  })
+})
