@@ -5,7 +5,11 @@ import { type Material, workloads } from './workloads.js'
  * Sends one request of each workload to both servers: throws unless both answer the same, so that what is compared
  * does the same work. Writes have answers of their own; they must have the same shape.
  */
-export async function compareAnswers(servicePort: number, referencePort: number, material: Material): Promise<void> {
+export async function compareAnswers(
+  servicePort: number,
+  referencePort: number,
+  material: Material,
+): Promise<void> {
   for (const { name, requests } of workloads) {
     const answers: unknown[] = []
     for (const port of [servicePort, referencePort]) {
@@ -21,6 +25,7 @@ export async function compareAnswers(servicePort: number, referencePort: number,
         },
         ...(body ? { body: JSON.stringify(body) } : {}),
       })
+      if (!response.ok) throw new Error(`${name}: ${response.status} ${await response.text()}`)
       const answer = await response.json()
       answers.push(method === 'GET' ? answer : shapeOf(answer))
     }

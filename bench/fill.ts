@@ -73,7 +73,9 @@ async function readMark(client: pg.Client) {
 
 /** An empty database that is marked as the benchmark's. */
 async function reset(client: pg.Client, ours: boolean): Promise<void> {
-  const { rows } = await client.query(`SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'public'`)
+  const { rows } = await client.query(
+    `SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'public'`,
+  )
   if (!ours && rows[0].tables > 0)
     throw new Error('the database is in use by something else: give the benchmark an empty one')
   await client.query(`

@@ -78,7 +78,7 @@ interface Reply {
 /** One keep-alive connection; answers must say their length. */
 class Connection {
   readonly #socket: Socket
-  #received = Buffer.alloc(0)
+  #received: Buffer = Buffer.alloc(0)
   #resolve: ((reply: Reply) => void) | undefined
   #reject: ((error: Error) => void) | undefined
 
@@ -113,9 +113,12 @@ class Connection {
     this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes])
     const headEnd = this.#received.indexOf('\r\n\r\n')
     if (headEnd === -1) return
-    const head = this.#received.latin1Slice(0, headEnd)
+    const head = this.#received.toString('latin1', 0, headEnd)
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)
-    if (!length) return this.#reject?.(new Error(`an answer without its length: ${head}`))
+    if (!length) {
+      this.#reject?.(new Error(`an answer without its length: ${head}`))
+      return
+    }
     const end = headEnd + 4 + Number(length[1])
     if (this.#received.length < end) return
     const body = this.#received.subarray(headEnd + 4, end)

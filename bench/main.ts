@@ -6,7 +6,14 @@ import { startEmbedded } from '../src/database/embedded.js'
 import { compareAnswers } from './compare.js'
 import { fill } from './fill.js'
 import { prepare } from './prepare.js'
-import { type Loader, type Measurable, newSecret, startLoader, startReference, startService } from './processes.js'
+import {
+  type Loader,
+  type Measurable,
+  newSecret,
+  startLoader,
+  startReference,
+  startService,
+} from './processes.js'
 import { topFunctions } from './profile.js'
 import { type Result, resultOf, type Sample, tableOf } from './report.js'
 import { type Material, type Workload, workloads } from './workloads.js'
@@ -80,7 +87,12 @@ interface Servers {
   reference: Measurable
 }
 
-async function measure(workload: Workload, servers: Servers, loader: Loader, material: Material): Promise<Result> {
+async function measure(
+  workload: Workload,
+  servers: Servers,
+  loader: Loader,
+  material: Material,
+): Promise<Result> {
   const samples = { service: [] as Sample[], reference: [] as Sample[] }
   for (const side of ['service', 'reference'] as const)
     await sample(workload, servers[side], loader, material, WARM_UP_SECONDS)
@@ -106,7 +118,13 @@ async function sample(
   const codes = name.includes('complete') ? material.codes.splice(0, CODES_PER_SECOND * forSeconds) : []
   const run = `${material.run}-${samplesTaken++}`
   const before = await cpuMicroseconds()
-  const order = { workload: name, port, connections, seconds: forSeconds, material: { ...material, codes, run } }
+  const order = {
+    workload: name,
+    port,
+    connections,
+    seconds: forSeconds,
+    material: { ...material, codes, run },
+  }
   const measured = await loader.run(order)
   const cpu = (await cpuMicroseconds()) - before
   if (measured.failure !== undefined)
@@ -120,7 +138,8 @@ async function profile(workload: Workload, service: Measurable, loader: Loader, 
   const taken = await service.stopProfile()
   writeFileSync(join(FOLDER, `${workload.name.replace(/\W+/g, '-')}.cpuprofile`), JSON.stringify(taken))
   say(`\n${workload.name}`)
-  for (const { name, share } of topFunctions(taken, 30)) say(`${(share * 100).toFixed(1).padStart(6)} %  ${name}`)
+  for (const { name, share } of topFunctions(taken, 30))
+    say(`${(share * 100).toFixed(1).padStart(6)} %  ${name}`)
 }
 
 async function main(): Promise<void> {
@@ -148,7 +167,14 @@ async function main(): Promise<void> {
     say(workload.name)
     results.push(await measure(workload, { service, reference }, loader, material))
   }
-  const conditions = { ...sizes, seconds, rounds, connections, node: process.version, cores: availableParallelism() }
+  const conditions = {
+    ...sizes,
+    seconds,
+    rounds,
+    connections,
+    node: process.version,
+    cores: availableParallelism(),
+  }
   console.log(options.json ? JSON.stringify({ conditions, results }, null, 2) : tableOf(results))
   if (results.some(({ verdict }) => verdict === 'fail')) process.exitCode = 1
 }

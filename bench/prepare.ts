@@ -30,7 +30,10 @@ export async function prepare(
       { businessId, name: 'benchmark' },
       now,
     )
-    await client.query(`UPDATE redemptions SET status = 'expired' WHERE business_id = $1 AND status = 'pending'`, [businessId])
+    await client.query(
+      `UPDATE redemptions SET status = 'expired' WHERE business_id = $1 AND status = 'pending'`,
+      [businessId],
+    )
     const { rows } = await client.query<{ code: string }>(INSERT_PENDING, [businessId, wanted, customers])
     await client.query('VACUUM ANALYZE redemptions, transactions, customers, transaction_counts')
     const codes = rows.map(({ code }) => code)

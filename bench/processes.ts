@@ -84,7 +84,11 @@ export async function startReference(databaseUrl: string, subject: Subject): Pro
   return started(child, port, async () => ready)
 }
 
-async function started(child: ChildProcess, port: number, isReady: () => Promise<boolean>): Promise<Measurable> {
+async function started(
+  child: ChildProcess,
+  port: number,
+  isReady: () => Promise<boolean>,
+): Promise<Measurable> {
   const deadline = Date.now() + START_SECONDS_MAX * 1000
   while (!(await isReady())) {
     if (child.exitCode !== null) throw new Error(`${child.spawnargs.at(-1)} ended with ${child.exitCode}`)
@@ -120,7 +124,9 @@ export function startLoader(): Loader {
   return {
     async run(order) {
       child.send(order)
-      const [{ measured, error }] = (await once(child, 'message')) as [{ measured?: Measured; error?: string }]
+      const [{ measured, error }] = (await once(child, 'message')) as [
+        { measured?: Measured; error?: string },
+      ]
       if (!measured) throw new Error(`${order.workload}: ${error}`)
       return measured
     },

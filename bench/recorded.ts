@@ -1,12 +1,12 @@
 import type pg from 'pg'
+import { readKey } from '../src/businesses/businesses.js'
 import type { Context } from '../src/context.js'
 import { type Sql, type Statement, sqlOn } from '../src/database/sql.js'
 import { type Answer, once } from '../src/idempotency.js'
-import { createSecrets } from '../src/secrets.js'
 import { issuePoints, readBalance } from '../src/points/points.js'
 import { completeRedemption } from '../src/redemptions/redemptions.js'
+import { createSecrets } from '../src/secrets.js'
 import { listTransactions } from '../src/transactions/transactions.js'
-import { readKey } from '../src/businesses/businesses.js'
 import { BENCH_BUSINESS } from './tenants.js'
 
 /** A statement as the service runs it, with the values of one run. */

@@ -23,7 +23,9 @@ const recorded = await recordCalls(pool, subject)
 function statements<Names extends readonly string[]>(calls: readonly Call[], ...names: Names) {
   const found = calls.map((call) => call.name)
   if (found.join() !== names.join())
-    throw new Error(`bench/reference.ts expects the statements ${names.join()}, the service runs ${found.join()}`)
+    throw new Error(
+      `bench/reference.ts expects the statements ${names.join()}, the service runs ${found.join()}`,
+    )
   return calls as { readonly [Index in keyof Names]: Call }
 }
 
@@ -42,12 +44,13 @@ const [lockKey, , , storeKey] = statements(
   'ledger_post',
   'idempotency_store',
 )
-const [lockCode, readReward, postRedeem, completeRedemption] = statements(
+const [lockCode, readReward, postRedeem, completeRedemption, countRedemption] = statements(
   recorded.complete,
   'lock_redemption_by_code',
   'read_reward_facts',
   'ledger_post',
   'complete_redemption',
+  'count_redemption',
 )
 
 type Client = pg.Pool | pg.PoolClient
@@ -168,22 +171,24 @@ async function keyedIssue(client: pg.PoolClient, key: string, body: { user_id: s
 
 async function complete(client: pg.PoolClient, code: string) {
   const now = new Date()
-  const [redemption] = await run(client, lockCode, { 1: code })
-  const { redemptionId, customerId, rewardName, pointsCost, type, cashbackCents } = redemption!
+  const [found] = await run(client, lockCode, { 1: code })
+  const row = found!
   await run(client, readReward, {})
   const id = uuidv7()
-  await run(client, postRedeem, { ...entryValues(customerId, id, -pointsCost, now), 18: redemptionId })
-  await run(client, completeRedemption, { 1: redemptionId, 3: now })
+  const entry = entryValues(row.redemption_customerId, id, -row.redemption_pointsCost, now)
+  await run(client, postRedeem, { ...entry, 18: row.redemption_id })
+  await run(client, completeRedemption, { 1: row.redemption_id, 2: now })
+  await run(client, countRedemption, {})
   return success('Redemption completed successfully', {
     redemption: {
       code,
       status: 'completed',
-      reward_name: rewardName,
-      points_cost: pointsCost,
-      type,
-      cashback_cents: cashbackCents,
+      reward_name: row.redemption_rewardName,
+      points_cost: row.redemption_pointsCost,
+      type: row.redemption_type,
+      cashback_cents: row.redemption_cashbackCents,
     },
-    transaction: { id, type: 'redeem', points: pointsCost, created_at: now },
+    transaction: { id, type: 'redeem', points: row.redemption_pointsCost, created_at: now },
   })
 }
 

@@ -26,9 +26,7 @@ export interface Result {
 
 /** Sums up the rounds; `service[n]` and `reference[n]` are neighbours in time. */
 export function resultOf({ name, target }: Workload, service: Sample[], reference: Sample[]): Result {
-  const ratios = service
-    .map((sample, round) => rate(sample) / rate(reference[round]!))
-    .sort((a, b) => a - b)
+  const ratios = service.map((sample, round) => rate(sample) / rate(reference[round]!)).sort((a, b) => a - b)
   const ratio = { median: median(ratios), min: ratios[0]!, max: ratios.at(-1)! }
   const [serviceSide, referenceSide] = [sideOf(service), sideOf(reference)]
   return {

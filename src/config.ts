@@ -29,7 +29,10 @@ const environment = z.object({
     .max(65_535)
     .default(3000)
     .describe('Port to listen on; `0` = any free one.'),
-  DATA_DIR: z.string().default('.data').describe('Folder of the embedded database and of generated secrets.'),
+  DATA_DIR: z
+    .string()
+    .default('.data')
+    .describe('Folder of the embedded database, of generated secrets and of images.'),
   DATABASE_URL: z
     .string()
     .startsWith('postgres')
@@ -61,6 +64,17 @@ const environment = z.object({
     .default('')
     .transform((list) => list.split(',').filter(Boolean))
     .describe('Earlier values of SECRET_KEY, separated by commas: what they sealed can still be read.'),
+  IMAGES_S3_BUCKET: z
+    .string()
+    .optional()
+    .describe(
+      'S3 bucket for images, shared by all instances; empty = the folder `images` in DATA_DIR. Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from the role of the machine.',
+    ),
+  IMAGES_S3_REGION: z.string().default('us-east-1').describe('Region of the bucket.'),
+  IMAGES_S3_ENDPOINT: z
+    .url('must be a URL')
+    .optional()
+    .describe("Address of an S3 that is not Amazon's, such as MinIO or R2."),
   RATE_LIMIT_DEFAULT_PER_MINUTE: count(120).describe('Requests per minute and API key.'),
   RATE_LIMIT_POINTS_PER_MINUTE: count(60).describe(
     'Points writes per minute and API key: issue, redeem, complete.',
@@ -114,7 +128,7 @@ export interface Config {
   environment: 'development' | 'production' | 'test'
   host: string
   port: number
-  /** Absolute path of the folder for the embedded database and generated secrets. */
+  /** Absolute path of the folder for the embedded database, generated secrets and images. */
   dataDir: string
   /** Undefined = the embedded PostgreSQL. */
   databaseUrl: string | undefined
@@ -124,6 +138,8 @@ export interface Config {
   secretKey: string | undefined
   /** Earlier secrets, still good for reading what they sealed. */
   secretKeysPrevious: string[]
+  /** Undefined = images are files in `dataDir`. */
+  imagesS3: { bucket: string; region: string; endpoint: string | undefined } | undefined
   rateLimitsPerMinute: { default: number; points: number; batches: number; failedAuth: number }
   trustedProxyHops: number
   jobs: boolean
@@ -154,6 +170,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     redisUrl: e.REDIS_URL,
     secretKey: e.SECRET_KEY,
     secretKeysPrevious: e.SECRET_KEYS_PREVIOUS,
+    imagesS3: e.IMAGES_S3_BUCKET
+      ? { bucket: e.IMAGES_S3_BUCKET, region: e.IMAGES_S3_REGION, endpoint: e.IMAGES_S3_ENDPOINT }
+      : undefined,
     rateLimitsPerMinute: {
       default: e.RATE_LIMIT_DEFAULT_PER_MINUTE,
       points: e.RATE_LIMIT_POINTS_PER_MINUTE,

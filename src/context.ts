@@ -43,6 +43,28 @@ export interface Context {
   readonly consume: (scope: RateScope) => Promise<void>
   /** Of an operation that calls out under an Idempotency-Key (see `CallsOut`). */
   readonly resumption?: Resumption
+  /** What `lookOutside` found before this transaction was opened. */
+  readonly found?: { readonly value: unknown }
+}
+
+/** Thrown to have something done outside before the transaction that is open now is tried again. */
+export class LooksOutside extends Error {
+  readonly look: () => Promise<unknown>
+
+  constructor(look: () => Promise<unknown>) {
+    super('looks outside')
+    this.look = look
+  }
+}
+
+/**
+ * Asks somebody else's server something that a write depends on (a name, a file), before the write's transaction: an
+ * open one is given up and begun again with the answer. At most one look for a request.
+ */
+export async function lookOutside<T>(ctx: Context, look: () => Promise<T>): Promise<T> {
+  if (!ctx.inTransaction) return look()
+  if (ctx.found) return ctx.found.value as T
+  throw new LooksOutside(look)
 }
 
 /** What connects a request that may be cut off with the retry that goes on in its place. */

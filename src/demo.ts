@@ -1,7 +1,6 @@
 import { createApiKey, createBusiness } from './businesses/accounts.js'
-import { type Context, enter, unattendedContext } from './context.js'
+import { type Context, enter, type Services, unattendedContext } from './context.js'
 import { createCustomer } from './customers/customers.js'
-import type { Installation } from './installation.js'
 import { issuePoints } from './points/points.js'
 import { completeRedemption, createRedemption } from './redemptions/redemptions.js'
 import { createReward } from './rewards/rewards.js'
@@ -70,15 +69,15 @@ const CUSTOMERS = [
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Adds a demo business with everything that a first look needs: all of it or nothing. */
-export function seedDemo(installation: Installation): Promise<Demo> {
-  const { database, secrets, clock } = installation
+export function seedDemo(services: Services): Promise<Demo> {
+  const { database, secrets, clock } = services
   return database.transaction(async (open) => {
     const now = clock.now()
     const businessId = await createBusiness(open, BUSINESS, now)
     const { id, key } = await createApiKey(open, secrets, { businessId, name: 'demo' }, now)
     const ctx = enter(
       unattendedContext(
-        installation,
+        services,
         { id: businessId, timezone: BUSINESS.timezone },
         // As if the shop had done it all with its key.
         { kind: 'api_key', id, scopes: [] },

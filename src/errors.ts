@@ -19,6 +19,8 @@ export const catalogue = {
   // Requests
   INVALID_INPUT: { status: 400, message: 'Invalid input' },
   INVALID_JSON: { status: 400, message: 'Request body is not valid JSON' },
+  INVALID_CSV: { status: 400, message: 'Request body is not valid CSV' },
+  INVALID_MULTIPART: { status: 400, message: 'Request body is not valid multipart/form-data' },
   NOT_AN_OBJECT: { status: 400, message: 'Request body must be a JSON object' },
   EMPTY_UPDATE: { status: 400, message: 'Provide at least one field to change' },
   CUSTOMER_ADDRESS: { status: 400, message: 'Provide exactly one of user_id or identifier.' },
@@ -63,8 +65,15 @@ export const catalogue = {
     message: withValue('REWARD_LIMIT_BELOW_CURRENT'),
     storable: true,
   },
+  REWARD_NOT_EXTERNALLY_SOURCED: {
+    status: 400,
+    message: 'REWARD_NOT_EXTERNALLY_SOURCED',
+    storable: true,
+  },
   REWARD_LIMIT_REACHED: { status: 409, message: withValue('REWARD_LIMIT_REACHED'), storable: true },
   DIGITAL_POOL_EXHAUSTED: { status: 409, message: 'DIGITAL_POOL_EXHAUSTED', storable: true },
+  POOL_CAPACITY_EXCEEDED: { status: 409, message: withValue('POOL_CAPACITY_EXCEEDED'), storable: true },
+  REWARD_NOT_POOL_SOURCED: { status: 400, message: 'REWARD_NOT_POOL_SOURCED', storable: true },
 
   // Tiers
   TIER_RANK_TAKEN: { status: 409, message: 'TIER_RANK_TAKEN', storable: true },
@@ -142,12 +151,23 @@ export class InvalidInput extends AppError {
   }
 }
 
-/** `points_cost: must be at least 0; name: required` (`spell` turns a path into the caller's spelling). */
-export const describeIssues = (
+/** How many refused fields one answer names. */
+export const MAX_NAMED_ISSUES = 50
+
+/**
+ * `points_cost: must be at least 0; name: required` (`spell` turns a path into the caller's spelling). Of a
+ * long list of bad values only the first are named.
+ */
+export function describeIssues(
   issues: readonly FieldIssue[],
   spell: (path: string) => string = (path) => path,
-): string =>
-  issues.map(({ path, message }) => (path === '' ? message : `${spell(path)}: ${message}`)).join('; ')
+): string {
+  const named = issues
+    .slice(0, MAX_NAMED_ISSUES)
+    .map(({ path, message }) => (path === '' ? message : `${spell(path)}: ${message}`))
+  const others = issues.length - named.length
+  return [...named, ...(others > 0 ? [`and ${others} more`] : [])].join('; ')
+}
 
 /** Refuses one field by name. */
 export const invalid = (path: string, message: string): InvalidInput => new InvalidInput([{ path, message }])

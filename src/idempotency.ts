@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CallsOut, type Context, enter, type TransactionContext } from './context.js'
+import { CallsOut, type Context, enter, LooksOutside, type TransactionContext } from './context.js'
 import { statement } from './database/sql.js'
 import { AppError } from './errors.js'
 
@@ -82,6 +82,8 @@ export async function once(
     })
   } catch (error) {
     if (error instanceof CallsOut) return resumable(ctx, claim, run)
+    if (error instanceof LooksOutside)
+      return once({ ...ctx, found: { value: await error.look() } }, key, fingerprint, run)
     if (!(error instanceof RolledBack)) throw error
     const { answer } = error
     if (answer && !answer.storable) return { answer, replayed: false }

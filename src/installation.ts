@@ -15,6 +15,8 @@ export interface Installation extends Services {
   readonly databaseUrl: string
   /** Names of the migrations that opening it applied. */
   readonly migrated: readonly string[]
+  /** Has `action` done by `close`, before what was there earlier. */
+  onClose(action: () => unknown): void
   close(): Promise<void>
 }
 
@@ -53,7 +55,8 @@ export async function openInstallation(
     closers.push(() => database.close())
     const clock = await createClock(database.sql)
     closers.push(() => clock.stop())
-    return { database, databaseUrl, secrets, clock, network: internet, migrated: applied, close }
+    const onClose = (action: () => unknown) => void closers.push(action)
+    return { database, databaseUrl, secrets, clock, network: internet, migrated: applied, onClose, close }
   } catch (error) {
     await close()
     throw error

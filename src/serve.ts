@@ -21,8 +21,12 @@ async function startService(config: Config, log: Logger): Promise<Service> {
   const installation = await openInstallation(config, log, 'service')
   try {
     const app = createApp({ config, log, schema, routes, ...installation })
+    installation.onClose(() => app.close())
+    if (config.jobs) {
+      const jobs = await startJobs(installation, installation.databaseUrl, log)
+      installation.onClose(() => jobs.stop())
+    }
     const server = await listen(app.koa.callback(), config)
-    const jobs = config.jobs ? await startJobs(installation, installation.databaseUrl, log) : undefined
     log.info({ url: server.url }, 'listening')
     return {
       url: server.url,
@@ -30,8 +34,6 @@ async function startService(config: Config, log: Logger): Promise<Service> {
       async stop() {
         app.drain()
         const cut = await server.drain(config.shutdownSeconds)
-        await jobs?.stop()
-        await app.close()
         await installation.close()
         return cut
       },

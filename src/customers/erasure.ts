@@ -27,7 +27,10 @@ async function writeOffBalance(tx: TransactionContext, customer: string): Promis
   return account.id
 }
 
-/** Only codes for the counter: a digital redemption that is pending holds points, and whoever secures its value settles it. */
+/**
+ * Only codes for the counter: a digital redemption that is pending holds points, and whoever secures its value
+ * settles it.
+ */
 async function cancelCodes({ db, business }: TransactionContext, customerId: string): Promise<void> {
   await db.redemption.updateMany({
     where: { businessId: business.id, customerId, status: 'pending', deliveryMode: 'in_store' },

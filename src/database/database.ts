@@ -34,33 +34,37 @@ const retryable = (error: unknown): boolean => {
   return code === 'P2034'
 }
 
+/** How long is waited for what; past it something is at fault, and the client gets a 503 and may retry. */
+const TIMEOUTS_MS = { connection: 5_000, statement: 15_000, lock: 10_000, idleInTransaction: 15_000 }
+
 export interface DatabaseOptions {
   url: string
   poolSize: number
-  /** How long a request may wait for a free connection before it is answered 503; default 5000. */
-  connectionTimeoutMs?: number
+  timeoutsMs?: typeof TIMEOUTS_MS
   onError(error: Error): void
 }
 
 export function openDatabase({
   url,
   poolSize,
-  connectionTimeoutMs = 5_000,
+  timeoutsMs = TIMEOUTS_MS,
   onError,
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
-    connectionTimeoutMillis: connectionTimeoutMs,
+    connectionTimeoutMillis: timeoutsMs.connection,
     idleTimeoutMillis: 60_000,
     types: rowTypes,
-    // A statement that waits longer than this has met a fault; the client gets a 503 and may retry.
-    statement_timeout: 15_000,
-    lock_timeout: 10_000,
-    idle_in_transaction_session_timeout: 15_000,
+    statement_timeout: timeoutsMs.statement,
+    lock_timeout: timeoutsMs.lock,
+    idle_in_transaction_session_timeout: timeoutsMs.idleInTransaction,
     options: '-c timezone=UTC -c default_transaction_isolation=read\\ committed',
   })
   pool.on('error', onError)
+  // A connection that breaks while it is lent fails the query of its borrower; its event too must have a listener, or
+  // it ends the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = prismaOnPool(pool)
   const clients = new WeakMap<pg.PoolClient, PrismaClient>()
 

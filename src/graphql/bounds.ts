@@ -74,19 +74,22 @@ export function isCalendarDate(value: string): boolean {
 
 /** A day, `YYYY-MM-DD`. */
 export const date = () =>
-  describe(
-    z.string('must be a date (YYYY-MM-DD)').refine(isCalendarDate, 'must be a date (YYYY-MM-DD)'),
-    { graphql: 'Date' },
-  )
+  describe(z.string('must be a date (YYYY-MM-DD)').refine(isCalendarDate, 'must be a date (YYYY-MM-DD)'), {
+    graphql: 'Date',
+  })
 
-const INSTANT = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const INSTANT =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+const FIRST_INSTANT = new Date('0001-01-01T00:00:00Z')
 
 /** Reads an ISO 8601 timestamp with a zone; undefined if it is none. */
 export function parseInstant(value: string): Date | undefined {
   const match = INSTANT.exec(value)
   if (!match || !isCalendarDate(match[1]!)) return undefined
   const instant = new Date(value)
-  return Number.isNaN(instant.getTime()) ? undefined : instant
+  // A zone may lead out of the years that a timestamp is written with.
+  return Number.isNaN(instant.getTime()) || instant < FIRST_INSTANT ? undefined : instant
 }
 
 const TIMESTAMP = 'must be an ISO 8601 timestamp with a time zone'
@@ -94,14 +97,12 @@ const TIMESTAMP = 'must be an ISO 8601 timestamp with a time zone'
 /** A moment, ISO 8601 with a zone; a Date inside. */
 export const instant = () =>
   describe(
-    z
-      .union([z.string(), z.date()], TIMESTAMP)
-      .transform((value, ctx) => {
-        const parsed = typeof value === 'string' ? parseInstant(value) : value
-        if (parsed) return parsed
-        ctx.issues.push({ code: 'custom', message: TIMESTAMP, input: value })
-        return z.NEVER
-      }),
+    z.union([z.string(), z.date()], TIMESTAMP).transform((value, ctx) => {
+      const parsed = typeof value === 'string' ? parseInstant(value) : value
+      if (parsed) return parsed
+      ctx.issues.push({ code: 'custom', message: TIMESTAMP, input: value })
+      return z.NEVER
+    }),
     { graphql: 'DateTime' },
   )
 
@@ -120,7 +121,4 @@ export const decimal = (digits: number, decimals: number, { positive = false } =
 
 /** One of the values of an enum that schema.prisma declares, which the graph knows as `name`. */
 export const oneOf = <const E extends Record<string, string>>(name: string, values: E) =>
-  describe(
-    z.enum(values, { error: `must be one of ${Object.values(values).join(', ')}` }),
-    { graphql: name },
-  )
+  describe(z.enum(values, { error: `must be one of ${Object.values(values).join(', ')}` }), { graphql: name })

@@ -17,6 +17,8 @@ export interface OperationFacts {
   rate: RateScope
   /** The refusals of its own that it may answer with. */
   errors: readonly ErrorCode[]
+  /** A mutation that stores nothing: an Idempotency-Key means nothing to it. */
+  storesNothing: boolean
 }
 
 interface Operation<Type extends TypeParam<Types>, Nullable extends boolean> {
@@ -26,17 +28,19 @@ interface Operation<Type extends TypeParam<Types>, Nullable extends boolean> {
   scope?: Scope
   rate?: RateScope
   errors?: readonly ErrorCode[]
+  storesNothing?: boolean
 }
 
 type Result<Type extends TypeParam<Types>, Nullable extends boolean> = MaybePromise<
   ShapeFromTypeParam<Types, Type, Nullable>
 >
 
-const factsOf = ({ scope, rate = 'default', errors = [] }: Operation<never, never>): OperationFacts => ({
+const factsOf = ({
   scope,
-  rate,
-  errors,
-})
+  rate = 'default',
+  errors = [],
+  storesNothing = false,
+}: Operation<never, never>): OperationFacts => ({ scope, rate, errors, storesNothing })
 
 /**
  * A mutation: verb first, one `input`. Checks the actor's scope, counts the rate scope (the facade has done so
@@ -70,11 +74,7 @@ export function mutation<
 }
 
 /** A query; `args` is a zod object whose keys become the arguments. */
-export function query<
-  S extends z.ZodObject,
-  Type extends TypeParam<Types>,
-  Nullable extends boolean = false,
->(
+export function query<S extends z.ZodObject, Type extends TypeParam<Types>, Nullable extends boolean = false>(
   name: string,
   options: Operation<Type, Nullable> & {
     args: S

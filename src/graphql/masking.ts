@@ -28,7 +28,7 @@ function isAboutTheRequest({ originalError, path }: GraphQLError): boolean {
 function extrasOf(refusal: AppError): Record<string, unknown> {
   return {
     ...(refusal.value !== undefined && { value: refusal.value }),
-    ...(refusal instanceof InvalidInput && { fields: refusal.issues }),
+    ...(refusal instanceof InvalidInput && { fields: refusal.issues.slice(0, MAX_NAMED_ISSUES) }),
     ...(refusal.retryAfterSeconds !== undefined && { retryAfter: refusal.retryAfterSeconds }),
   }
 }

@@ -7,6 +7,7 @@ import '../customers/customers.schema.js'
 import '../points/points.schema.js'
 import '../redemptions/redemptions.schema.js'
 import '../rewards/rewards.schema.js'
+import '../rewards/webhook.schema.js'
 import '../tiers/tiers.schema.js'
 import '../transactions/transactions.schema.js'
 

@@ -5,6 +5,7 @@ import { invalid } from '../errors.js'
 
 /** An image has at most this size, before any encoding for transport (spec §4). */
 export const MAX_IMAGE_BYTES = 5 * 1024 * 1024
+export const TOO_LARGE = 'must have at most 5 MB'
 const MAX_PIXELS = 24_000_000
 /** Cameras write 1 or about 10; each takes a pass over all pixels, so that 100 KB could take minutes. */
 const MAX_JPEG_SCANS = 300
@@ -41,17 +42,19 @@ const inTurn = pLimit(2)
  * its first frame, without metadata or anything else that came along. Throws InvalidInput naming `path`.
  */
 export async function processImage(path: string, sent: Uint8Array): Promise<ProcessedImage> {
-  if (sent.length > MAX_IMAGE_BYTES) throw invalid(path, 'must have at most 5 MB')
+  if (sent.length > MAX_IMAGE_BYTES) throw invalid(path, TOO_LARGE)
   const { format, width, height } = await inspect(sent).catch(() => {
     throw invalid(path, NOT_AN_IMAGE)
   })
+  const kind = FORMATS[format]
+  if (!kind) throw invalid(path, NOT_AN_IMAGE)
   if (width * height > MAX_PIXELS) throw invalid(path, 'must have at most 24 megapixels')
   if (format === 'jpeg' && hasTooManyScans(sent)) throw invalid(path, NOT_AN_IMAGE)
 
   const bytes = await inTurn(() => redraw(sent)).catch(() => {
     throw invalid(path, NOT_AN_IMAGE)
   })
-  return { bytes, ...FORMATS[format]!, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { bytes, ...kind, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
 const NOT_AN_IMAGE = 'must be an intact JPEG, PNG or WebP image'

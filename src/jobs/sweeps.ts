@@ -4,6 +4,7 @@ import { KEY_LIFETIME_MS } from '../idempotency.js'
 import { lockAccount } from '../ledger/customer.js'
 import type { ExpirySettings } from '../ledger/expiry.rules.js'
 import { settleExpiry } from '../ledger/ledger.js'
+import { settleInterrupted, takeLease } from '../redemptions/provisioning.js'
 import { localDate, startOfLocalDay } from '../time.js'
 
 /**
@@ -84,6 +85,29 @@ async function settle(deps: Services, business: { id: string; timezone: string }
     const account = await lockAccount(tx, { userId: customerId })
     return (await settleExpiry(tx, account)) !== undefined
   })
+}
+
+const interrupted = statement<{ id: string; businessId: string; timezone: string; sent: boolean }>(
+  'interrupted_provisions',
+  `SELECT r.id, r.business_id AS "businessId", b.timezone, r.provision_sent_at IS NOT NULL AS sent
+     FROM redemptions r JOIN businesses b ON b.id = r.business_id
+    WHERE r.provision_lease_until <= $1 ORDER BY r.provision_lease_until LIMIT $2`,
+)
+
+/**
+ * Settles external redemptions that a crash left pending: one that nothing was sent for is cancelled, any other is sent
+ * once more with the same id, then completed or cancelled.
+ */
+export const settleProvisions: Sweep = async (deps) => {
+  const left = await deps.database.sql.rows(interrupted, [deps.clock.now(), BATCH])
+  let settled = 0
+  for (const { id, businessId, timezone, sent } of left) {
+    const ctx = unattendedContext(deps, { id: businessId, timezone }, { kind: 'job' })
+    if (!(await takeLease(ctx, id))) continue
+    await settleInterrupted(ctx, id, sent)
+    settled++
+  }
+  return settled
 }
 
 const dropKeys = statement<never>(

@@ -1,12 +1,19 @@
 import { parseCronItems, run, type TaskList, Logger as WorkerLogger } from 'graphile-worker'
 import type { Logger } from 'pino'
 import type { Services } from '../context.js'
-import { dropIdempotencyKeys, expirePoints, expireRedemptions, type Sweep } from './sweeps.js'
+import {
+  dropIdempotencyKeys,
+  expirePoints,
+  expireRedemptions,
+  type Sweep,
+  settleProvisions,
+} from './sweeps.js'
 
 /** What runs when (cron, UTC). The schedule is kept in the database: of all instances one runs each. */
 const schedule: Record<string, { match: string; sweep: Sweep }> = {
   expire_redemptions: { match: '* * * * *', sweep: expireRedemptions },
   expire_points: { match: '* * * * *', sweep: expirePoints },
+  settle_provisions: { match: '* * * * *', sweep: settleProvisions },
   drop_idempotency_keys: { match: '17 * * * *', sweep: dropIdempotencyKeys },
 }
 

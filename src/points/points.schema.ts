@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { addressFields, addressOf } from '../customers/address.js'
+import { addressFields, addressOf, customerKey } from '../customers/address.js'
 import { decimal, instant, int, text, uuid } from '../graphql/bounds.js'
 import { builder } from '../graphql/builder.js'
 import { mutation, query } from '../graphql/fields.js'
@@ -103,7 +103,7 @@ mutation('reverseTransaction', {
 query('customerBalance', {
   description: 'The balance of a customer, by user id or attached identifier.',
   type: CustomerBalance,
-  args: z.strictObject({ customer: text(1, 200) }),
+  args: z.strictObject({ customer: customerKey() }),
   scope: 'customers:read',
   errors: ['CUSTOMER_NOT_FOUND'],
   resolve: (ctx, { customer }) => readBalance(ctx, addressOf(customer)),

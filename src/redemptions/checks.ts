@@ -1,11 +1,12 @@
-import type { Context } from '../context.js'
+import type { Context, TransactionContext } from '../context.js'
 import { statement } from '../database/sql.js'
 import { AppError } from '../errors.js'
-import type { CustomerAccount } from '../ledger/customer.js'
+import { type CustomerAccount, lockAccount } from '../ledger/customer.js'
 import { usableBalance } from '../ledger/expiry.rules.js'
+import { settleExpiry } from '../ledger/ledger.js'
 import { cooldownSecondsLeft, windowStart } from '../rewards/cooldown.rules.js'
 import { effectiveCooldown, eligibilityFailure } from '../rewards/eligibility.rules.js'
-import type { RewardFacts } from './reward-facts.js'
+import { type RewardFacts, readRewardFacts } from './reward-facts.js'
 
 /** What is to be checked: a redemption, or one about to be created. */
 export interface Claim {
@@ -36,6 +37,22 @@ export async function checkClaim(ctx: Context, claim: Claim): Promise<void> {
 
   const free = usableBalance(account, account, ctx.now) - account.held
   if (free < pointsCost) throw new AppError('INSUFFICIENT_POINTS', free)
+}
+
+/**
+ * Begins a new redemption: locks the customer, reads the reward under the lock, checks both, and books what has
+ * expired. Throws CUSTOMER_NOT_FOUND (erased meanwhile), REWARD_NOT_FOUND and the refusals of `checkClaim`.
+ */
+export async function lockClaim(
+  tx: TransactionContext,
+  rewardId: string,
+  customerId: string,
+): Promise<Pick<Claim, 'account' | 'reward'>> {
+  const account = await lockAccount(tx, { userId: customerId })
+  const reward = await readRewardFacts(tx, rewardId, account.tierId)
+  await checkClaim(tx, { reward, account, pointsCost: reward.pointsCost, createdAt: tx.now })
+  await settleExpiry(tx, account)
+  return { account, reward }
 }
 
 const completions = statement<{ completedAt: Date }>(

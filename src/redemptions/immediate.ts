@@ -1,13 +1,12 @@
 import { type Context, type TransactionContext, transaction } from '../context.js'
-import { lockAccount } from '../ledger/customer.js'
-import { type Entry, type LedgerRow, post, settleExpiry } from '../ledger/ledger.js'
+import { type Entry, type LedgerRow, post } from '../ledger/ledger.js'
 import { queueAssetMail } from '../mail/queue.js'
-import { checkClaim } from './checks.js'
+import { lockClaim } from './checks.js'
 import { newRedemption } from './new-redemption.js'
 import { consumePoolValue, lockPoolValue } from './pool-value.js'
 import { insertRedemption, type RedemptionRow } from './redemption-row.js'
 import { countOnReward } from './reward-count.js'
-import { type RewardFacts, readRewardFacts } from './reward-facts.js'
+import type { RewardFacts } from './reward-facts.js'
 
 /** A completed redemption with the row that paid for it. */
 export interface Taken {
@@ -21,16 +20,12 @@ export interface Taken {
  */
 export function takeNow(
   ctx: Context,
-  { id: rewardId }: RewardFacts,
+  rewardId: string,
   customerId: string,
   further: Partial<RedemptionRow>,
 ): Promise<Taken> {
   return transaction(ctx, async (tx) => {
-    const account = await lockAccount(tx, { userId: customerId })
-    // Read again under the lock: what was looked at before may have changed.
-    const reward = await readRewardFacts(tx, rewardId, account.tierId)
-    await checkClaim(tx, { reward, account, pointsCost: reward.pointsCost, createdAt: ctx.now })
-    await settleExpiry(tx, account)
+    const { account, reward } = await lockClaim(tx, rewardId, customerId)
     const value = await ownValueOf(tx, reward)
     const redemption = await insertRedemption(
       tx,

@@ -1,20 +1,19 @@
 import { CallsOut, type Context, type TransactionContext, transaction } from '../context.js'
 import { statement } from '../database/sql.js'
 import { AppError } from '../errors.js'
-import { type CustomerAccount, lockAccount } from '../ledger/customer.js'
 import { capture, hold, release } from '../ledger/holds.js'
-import { type LedgerRow, ledgerColumns, settleExpiry } from '../ledger/ledger.js'
+import { type LedgerRow, ledgerColumns } from '../ledger/ledger.js'
 import { queueAssetMail } from '../mail/queue.js'
 import { breakerAdmits, recordCall } from '../outbound/breaker.js'
 import { callProvision, type ProvisionResult } from '../outbound/provision-call.js'
 import { logDelivery } from '../rewards/deliveries.js'
 import { readWebhook, type Webhook } from '../rewards/webhook.js'
-import { checkClaim } from './checks.js'
+import { lockClaim } from './checks.js'
 import { sealedAsset, type Taken } from './immediate.js'
 import { newRedemption } from './new-redemption.js'
 import { findById, insertRedemption, lockByIdOf, type RedemptionRow } from './redemption-row.js'
 import { countOnReward, releaseOnReward, reserveOnReward } from './reward-count.js'
-import { type RewardFacts, readRewardFacts } from './reward-facts.js'
+import { readRewardFacts } from './reward-facts.js'
 
 /**
  * Digital values that a business mints itself (spec §6). Three steps, each committed: the redemption is pending with
@@ -28,13 +27,9 @@ const LEASE_MS = 20_000
 const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
 
 /** Redeems a reward whose value comes from the business; throws the refusals of `checkClaim` or DIGITAL_PROVISION_FAILED. */
-export async function takeExternally(
-  ctx: Context,
-  { id }: RewardFacts,
-  account: CustomerAccount,
-): Promise<Taken> {
+export async function takeExternally(ctx: Context, rewardId: string, customerId: string): Promise<Taken> {
   if (ctx.inTransaction) throw new CallsOut()
-  return secure(ctx, await begin(ctx, id, account.id))
+  return secure(ctx, await begin(ctx, rewardId, customerId))
 }
 
 /** Goes on with a redemption that an earlier try of the same request has begun; throws as that would have. */
@@ -48,13 +43,20 @@ export async function resumeExternally(ctx: Context, redemptionId: string): Prom
   return outcomeOf(ctx, redemption)
 }
 
+/** Settles a redemption that a crash left pending and whose lease is ours. */
+export async function settleInterrupted(ctx: Context, redemptionId: string, sent: boolean): Promise<void> {
+  const { redemption } = await findById(ctx, redemptionId)
+  const settled = sent ? secure(ctx, redemption) : cancel(ctx, redemptionId)
+  await settled.catch((error: unknown) => {
+    // Cancelled is settled too.
+    if (!(error instanceof AppError && error.code === 'DIGITAL_PROVISION_FAILED')) throw error
+  })
+}
+
 /** Pending, points held, slot reserved: committed before anything leaves. */
 const begin = (ctx: Context, rewardId: string, customerId: string): Promise<RedemptionRow> =>
   transaction(ctx, async (tx) => {
-    const account = await lockAccount(tx, { userId: customerId })
-    const reward = await readRewardFacts(tx, rewardId, account.tierId)
-    await checkClaim(tx, { reward, account, pointsCost: reward.pointsCost, createdAt: ctx.now })
-    await settleExpiry(tx, account)
+    const { account, reward } = await lockClaim(tx, rewardId, customerId)
     const redemption = await insertRedemption(
       tx,
       newRedemption(tx, reward, account, {
@@ -84,7 +86,7 @@ const markSent = statement<never>(
 )
 
 /** Makes the call for a pending redemption whose lease is ours, and settles it by what came back. */
-export async function secure(ctx: Context, redemption: RedemptionRow): Promise<Taken> {
+async function secure(ctx: Context, redemption: RedemptionRow): Promise<Taken> {
   const webhook = await readWebhook(ctx, redemption.rewardId)
   const result = webhook && (await call(ctx, redemption, webhook))
   if (!result?.asset) return cancel(ctx, redemption.id)
@@ -164,7 +166,7 @@ const markCancelled = statement<never>(
 )
 
 /** There is no value: the customer is left untouched. Throws DIGITAL_PROVISION_FAILED once that is committed. */
-export async function cancel(ctx: Context, id: string): Promise<Taken> {
+async function cancel(ctx: Context, id: string): Promise<Taken> {
   const settled = await transaction(ctx, async (tx) => {
     const { redemption, account } = await lockByIdOf(tx, id)
     if (redemption.status !== 'pending') return redemption

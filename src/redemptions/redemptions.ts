@@ -5,14 +5,14 @@ import { AppError, invalid } from '../errors.js'
 import { type CustomerAccount, readAccount } from '../ledger/customer.js'
 import { type LedgerRow, post, settleExpiry } from '../ledger/ledger.js'
 import { addTime } from '../time.js'
-import { checkClaim } from './checks.js'
+import { checkClaim, lockClaim } from './checks.js'
 import { type Taken, takeNow, takingOf } from './immediate.js'
 import { newRedemption } from './new-redemption.js'
 import { resumeExternally, takeExternally } from './provisioning.js'
 import { findByCode, insertRedemption, lockByCodeOf, type RedemptionRow } from './redemption-row.js'
 import { requireCompletable } from './redemptions.rules.js'
 import { countOnReward } from './reward-count.js'
-import { type RewardFacts, readRewardFacts } from './reward-facts.js'
+import { readRewardFacts } from './reward-facts.js'
 import { type ShippingAddress, sealAddress } from './shipping-address.js'
 
 export interface RedemptionRequest extends CustomerAddress {
@@ -40,27 +40,25 @@ export async function createRedemption(ctx: Context, request: RedemptionRequest)
   const { shippingAddress } = request
   if (reward.deliveryMode === 'shipping') {
     if (!shippingAddress) throw invalid('shippingAddress', 'required for a reward that is shipped')
-    return takeNow(ctx, reward, account.id, {
+    return takeNow(ctx, reward.id, account.id, {
       fulfilmentStatus: 'unfulfilled',
       shippingAddress: sealAddress(ctx, shippingAddress),
     })
   }
   if (shippingAddress) throw invalid('shippingAddress', 'only for a reward that is shipped')
-  if (reward.deliveryMode === 'in_store') return giveCode(ctx, reward, account)
-  if (reward.digitalAssetSource === 'external') return takeExternally(ctx, reward, account)
-  return takeNow(ctx, reward, account.id, {})
+  if (reward.deliveryMode === 'in_store') return giveCode(ctx, reward.id, account.id)
+  if (reward.digitalAssetSource === 'external') return takeExternally(ctx, reward.id, account.id)
+  return takeNow(ctx, reward.id, account.id, {})
 }
 
 /** Name, cost, type and cashback are fixed now; points are taken and eligibility is checked anew on completion. */
-async function giveCode(
-  ctx: Context,
-  reward: RewardFacts,
-  account: CustomerAccount,
-): Promise<CreatedRedemption> {
-  await checkClaim(ctx, { reward, account, pointsCost: reward.pointsCost, createdAt: ctx.now })
-  const expiresAt = addTime(ctx.now, account.redemptionTtlHours, 'hour', account.timezone)
-  const redemption = await insertRedemption(ctx, newRedemption(ctx, reward, account, { expiresAt }))
-  return { redemption, transaction: null }
+function giveCode(ctx: Context, rewardId: string, customerId: string): Promise<CreatedRedemption> {
+  return transaction(ctx, async (tx) => {
+    const { account, reward } = await lockClaim(tx, rewardId, customerId)
+    const expiresAt = addTime(ctx.now, account.redemptionTtlHours, 'hour', account.timezone)
+    const redemption = await insertRedemption(tx, newRedemption(tx, reward, account, { expiresAt }))
+    return { redemption, transaction: null }
+  })
 }
 
 export interface Validation {

@@ -66,7 +66,7 @@ function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyo
   return {
     document,
     rootKey: root.alias?.value ?? root.name.value,
-    isWrite: operation.operation === 'mutation',
+    isWrite: operation.operation === 'mutation' && !facts.storesNothing,
     facts,
     queryTargets: new Map(
       Object.entries(query).map(([name, target]) => [

@@ -27,7 +27,7 @@ export interface EngineDeps {
  * body, variables, idempotency, operation. Throws where a row does not fit the schema.
  */
 export function restApi({ schema, routes, admission, secrets }: EngineDeps): Middleware {
-  const router = new Router({ prefix: API_PREFIX })
+  const router = new Router({ prefix: API_PREFIX, sensitive: true })
   for (const route of compileRoutes(schema, routes)) {
     router[route.method](route.path, async (koa: ParameterizedContext) => {
       koa.state.route = route.name

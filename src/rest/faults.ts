@@ -33,6 +33,8 @@ const AWAY = new Set([
   'P2037',
 ])
 const AWAY_MESSAGES = [
+  // The socket file of a server that is not running.
+  /connect ENOENT/,
   /Connection terminated/,
   /timeout exceeded when trying to connect/,
   /Client has encountered a connection error/,
@@ -43,17 +45,14 @@ const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketT
 /** What drivers put on their errors. */
 interface DriverError extends Error {
   code?: string
-  syscall?: string
   cause?: unknown
   meta?: { driverAdapterError?: unknown }
 }
 
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return AWAY_KINDS.has((error as { kind?: string } | undefined)?.kind ?? '')
-  const { code, syscall, message, cause, meta } = error as DriverError
+  const { code, message, cause, meta } = error as DriverError
   if (code !== undefined && (AWAY.has(code) || code.startsWith('08'))) return true
-  // The socket file of a server that is not running.
-  if (code === 'ENOENT' && syscall === 'connect') return true
   if (AWAY_MESSAGES.some((pattern) => pattern.test(message))) return true
   return isDatabaseAway(cause) || isDatabaseAway(meta?.driverAdapterError)
 }

@@ -3,6 +3,7 @@ import { customerRoutes } from '../customers/customers.routes.js'
 import { pointsRoutes } from '../points/points.routes.js'
 import { redemptionRoutes } from '../redemptions/redemptions.routes.js'
 import { rewardRoutes } from '../rewards/rewards.routes.js'
+import { webhookRoutes } from '../rewards/webhook.routes.js'
 import { transactionRoutes } from '../transactions/transactions.routes.js'
 import type { Route } from './route.js'
 
@@ -13,5 +14,6 @@ export const routes: readonly Route[] = [
   ...pointsRoutes,
   ...redemptionRoutes,
   ...rewardRoutes,
+  ...webhookRoutes,
   ...transactionRoutes,
 ]

@@ -1,14 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { type Context, type TransactionContext, transaction } from '../context.js'
+import { type Context, lookOutside, type TransactionContext, transaction } from '../context.js'
 import type { Reward } from '../database/generated/prisma/client.js'
 import { statement } from '../database/sql.js'
 import { AppError, InvalidInput } from '../errors.js'
 import { type Page, type PageArgs, pageOf, pageRequest, prismaPage } from '../graphql/connection.js'
 import type { selection } from '../graphql/fields.js'
+import { assertPublicHttpsUrl } from '../outbound/destination.js'
 import { givenFields } from '../patch.js'
 import { causesAfter, requireCapAbove } from './activity.rules.js'
 import { columnsOf, lockReward, type StoredReward, saveTierOverrides } from './reward-row.js'
+import { newSigningSecret, type SigningSecret } from './signing-secret.js'
 import { BLANK_TERMS, changeTerms, type RewardChange, type RewardTerms } from './terms.rules.js'
 
 type Selection = ReturnType<typeof selection>
@@ -24,7 +25,7 @@ type RewardRequest = Request<RewardChange> & { active?: boolean | undefined }
  * Adds a reward. One from a pool starts off by pool, for it has no values yet. Throws InvalidInput where fields
  * contradict each other or a tier is not there.
  */
-export function createReward(
+export async function createReward(
   ctx: Context,
   input: RewardRequest & { name: string; pointsCost: number },
   selected: Selection,
@@ -32,6 +33,7 @@ export function createReward(
   const { active, ...change } = givenFields(input)
   const terms = changeTerms(BLANK_TERMS, change)
   const id = uuidv7()
+  await requirePublicWebhook(ctx, change)
   return transaction(ctx, async (tx) => {
     await requireTiers(tx, change)
     const secret = secretAfter(tx, terms)
@@ -65,6 +67,7 @@ export async function updateReward(
   selected: Selection,
 ): Promise<ShownReward> {
   const { active, ...change } = givenFields(input)
+  await requirePublicWebhook(ctx, change)
   return transaction(ctx, async (tx) => {
     const before = await lockReward(tx, id)
     const terms = changeTerms(before.terms, change)
@@ -162,16 +165,15 @@ async function requireTiers(
     throw new InvalidInput(missing.map(({ path }) => ({ path, message: 'is not a tier of the business' })))
 }
 
-interface SigningSecret {
-  sealed: Uint8Array<ArrayBuffer> | null
-  /** Only where it was made now. */
-  revealed?: string
+/** Throws InvalidInput naming the URL where it leads to anything but a public host. */
+async function requirePublicWebhook(ctx: Context, { digitalWebhookUrl }: RewardChange): Promise<void> {
+  if (digitalWebhookUrl == null) return
+  await lookOutside(ctx, () => assertPublicHttpsUrl(ctx.network, 'digitalWebhookUrl', digitalWebhookUrl))
 }
 
 /** A reward that becomes external gets a signing secret, one that stays so keeps its own (spec §3). */
 function secretAfter(ctx: Context, terms: RewardTerms, before?: StoredReward): SigningSecret {
   if (terms.digitalAssetSource !== 'external') return { sealed: null }
   if (before?.terms.digitalAssetSource === 'external') return { sealed: before.sealedSecret }
-  const revealed = `whsec_${randomBytes(32).toString('base64url')}`
-  return { sealed: new Uint8Array(ctx.secrets.seal(revealed)), revealed }
+  return newSigningSecret(ctx)
 }

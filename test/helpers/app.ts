@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
@@ -9,7 +10,7 @@ import { type Config, readConfig } from '../../src/config.js'
 import type { Services } from '../../src/context.js'
 import { openDatabase } from '../../src/database/database.js'
 import { schema } from '../../src/graphql/schema.js'
-import { internet, type Network } from '../../src/outbound/network.js'
+import type { Network } from '../../src/outbound/network.js'
 import { routes } from '../../src/rest/routes.js'
 import { createSecrets } from '../../src/secrets.js'
 import { createDatabase } from './database.js'
@@ -49,7 +50,7 @@ export interface TestAppOptions {
   /** Another instance on this app's database. */
   beside?: TestApp
   clock?: Clock
-  /** The way out; without it calls go to the real internet, which no test wants. */
+  /** The way out; without it every name is public and no call is answered. */
   network?: Network
   env?: Record<string, string>
   poolSize?: number
@@ -61,6 +62,21 @@ export interface TestAppOptions {
 
 /** SECRET_KEY of the apps; a process that works on their databases needs the same. */
 export const TEST_SECRET = 'a secret for tests that is long enough'
+
+/** An outside in which every name leads to a public host that nobody can reach. */
+const nowhere: Network = {
+  newResolver: () =>
+    Object.assign(new Resolver(), {
+      resolve4: async () => ['93.184.215.14'],
+      resolve6: async () => [],
+    }) as Resolver,
+  connect: () => {
+    throw Object.assign(new Error('nowhere'), { code: 'ENETUNREACH' })
+  },
+}
+
+/** Bursts of tests may wait: a busy machine is no fault of the service. */
+const PATIENT_MS = { connection: 50_000, statement: 50_000, lock: 50_000, idleInTransaction: 50_000 }
 
 /** Limits that no test meets by accident; those about limits set their own. */
 const TEST_ENV = {
@@ -79,7 +95,7 @@ export async function startApp(
   {
     beside,
     clock = wallClock,
-    network = beside?.network ?? internet,
+    network = beside?.network ?? nowhere,
     env = {},
     poolSize = 10,
     serverUrl,
@@ -89,11 +105,10 @@ export async function startApp(
   const config: Config = readConfig({ ...TEST_ENV, ...env })
   const owned = beside || serverUrl ? undefined : await createDatabase()
   const databaseUrl = serverUrl ?? beside?.databaseUrl ?? owned!.url
-  // Bursts of tests may wait: a busy machine is no fault of the service.
   const database = openDatabase({
     url: databaseUrl,
     poolSize,
-    connectionTimeoutMs: 60_000,
+    timeoutsMs: PATIENT_MS,
     onError: () => {},
   })
   const secrets = beside?.secrets ?? createSecrets(TEST_SECRET)
