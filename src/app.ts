@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
-import Koa from 'koa'
+import Koa, { type ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Config } from './config.js'
 import type { Services } from './context.js'
@@ -8,6 +8,7 @@ import { graphEndpoint } from './graphql/endpoint.js'
 import { createAdmission } from './rest/admission.js'
 import { createAuthentication } from './rest/authentication.js'
 import { restApi } from './rest/engine.js'
+import { logFault, refusalFor } from './rest/faults.js'
 import { healthChecks } from './rest/health.js'
 import { createRateLimits } from './rest/rate-limit.js'
 import { answerRefusals } from './rest/refusals.js'
@@ -19,6 +20,8 @@ export interface AppDeps extends Services {
   log: Logger
   schema: GraphQLSchema
   routes: readonly Route[]
+  /** For tests: when a client that takes nothing of a file is let go. */
+  stalledAfterMs?: number | undefined
 }
 
 /** The service without a socket: what the service and every test start. */
@@ -30,7 +33,7 @@ export interface App {
 }
 
 /** Wires the chain of every request. Throws where the route table does not fit the schema. */
-export function createApp({ config, log, schema, routes, ...services }: AppDeps): App {
+export function createApp({ config, log, schema, routes, stalledAfterMs, ...services }: AppDeps): App {
   const { database, secrets } = services
   const rateLimits = createRateLimits(config, (error) => log.warn({ err: error }, 'redis'))
   const authentication = createAuthentication(database, secrets)
@@ -39,11 +42,15 @@ export function createApp({ config, log, schema, routes, ...services }: AppDeps)
 
   // The client's address is what the outermost of our own proxies saw; what lies before that anybody can write.
   const koa = new Koa({ proxy: config.trustedProxyHops > 0, maxIpsCount: config.trustedProxyHops })
-  koa.silent = true
+  // Refusals are answered below; what fails later cuts a file off. That a client went away is no fault.
+  koa.on('error', (fault: NodeJS.ErrnoException, { state }: ParameterizedContext) => {
+    if (fault.code === 'ERR_STREAM_PREMATURE_CLOSE') return
+    logFault(log, fault, refusalFor(fault).code, state.requestId as string)
+  })
   koa.use(requestLog(log))
   koa.use(healthChecks(database, () => draining))
   koa.use(answerRefusals(admission, log))
-  koa.use(restApi({ schema, routes, admission, secrets }))
+  koa.use(restApi({ schema, routes, admission, secrets, stalledAfterMs }))
   koa.use(graphEndpoint({ schema, admission, secrets, config, log }))
   koa.use(() => {
     throw new AppError('ROUTE_NOT_FOUND')

@@ -72,7 +72,7 @@ const environment = z.object({
     ),
   IMAGES_S3_REGION: z.string().default('us-east-1').describe('Region of the bucket.'),
   IMAGES_S3_ENDPOINT: z
-    .url('must be a URL')
+    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .optional()
     .describe("Address of an S3 that is not Amazon's, such as MinIO or R2."),
   RATE_LIMIT_DEFAULT_PER_MINUTE: count(120).describe('Requests per minute and API key.'),

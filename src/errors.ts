@@ -31,7 +31,7 @@ export const catalogue = {
   ROUTE_NOT_FOUND: { status: 404, message: 'Route not found' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'Method not allowed' },
   BODY_TOO_LARGE: { status: 413, message: 'Request body too large' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Content-Type must be application/json' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: (types) => `Content-Type must be ${types}` },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests, please try again later' },
   INTERNAL: { status: 500, message: 'Internal server error' },
   UNAVAILABLE: { status: 503, message: 'Service temporarily unavailable' },

@@ -46,12 +46,11 @@ export async function listen(
       const deadline = Date.now() + seconds * 1000
       // Quiet for a moment, not just now: a request may have arrived that was not read yet.
       for (let quietChecks = 0; quietChecks < 2 && Date.now() < deadline; ) {
-        // A keep-alive connection becomes idle when its request is done; nobody else closes it then.
-        server.closeIdleConnections()
         await sleep(CHECK_EVERY_MS)
         quietChecks = inFlight.size > 0 ? 0 : quietChecks + 1
       }
       const cut = inFlight.size
+      // Keep-alive connections without a request among them.
       server.closeAllConnections()
       await closed
       return cut

@@ -1,6 +1,9 @@
-import { run } from './cli.js'
-
 /** The program: the one module with effects on import. */
+
+// Before anything else is loaded: stack traces then name the lines of the sources.
+process.setSourceMapsEnabled(true)
+const { run } = await import('./cli.js')
+
 try {
   // Settings that are in the environment already win.
   process.loadEnvFile()

@@ -144,8 +144,8 @@ async function busyService(t: Parameters<typeof startApp>[0], settings: Record<s
   const issue = () => post(`${service.ready.url}/api/v1/points/issue`, tenant.key, agent)
   /** Resolves when so many requests wait for the row, or all connections do. */
   const inFlight = async (count: number) => {
-    const waiting =
-      'SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())'
+    const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
+                      WHERE datname = current_database() AND wait_event_type = 'Lock'`
     while ((await app.database.pool.query(waiting)).rows[0].count < Math.min(count, 10)) await sleep(20)
   }
   return { tenant, service, issue, inFlight, release: () => holder.query('COMMIT') }

@@ -53,7 +53,13 @@ const SETTINGS = {
   log_min_messages: 'log',
   log_checkpoints: 'off',
 }
-const UNSAFE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+/** For a run of tests: nothing is to be kept, and each of many tests has services of its own. */
+const TEST_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '600',
+}
 
 /**
  * Returns the running server of this cluster, after starting it if there is none. Waits for one that is just
@@ -132,7 +138,7 @@ async function start(
   const bySocket = address.host === cluster.run
   const settings = {
     ...SETTINGS,
-    ...(durable ? {} : UNSAFE_SETTINGS),
+    ...(durable ? {} : TEST_SETTINGS),
     listen_addresses: bySocket ? '' : address.host,
     unix_socket_directories: bySocket ? cluster.run : '',
     port: String(address.port),

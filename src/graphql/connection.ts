@@ -13,6 +13,7 @@ type Types = typeof builder.$inferSchemaTypes
 
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 100
+const MAX_EXPORT_PAGE_SIZE = 1000
 
 /** The arguments of every connection; spread into the list's own. */
 export const pageArgs = {
@@ -23,6 +24,12 @@ export const pageArgs = {
   offset: int(0, 1_000_000_000)
     .nullish()
     .describe('How many to leave out first; not together with a cursor.'),
+}
+
+/** The arguments of a connection that is exported whole, and so read in longer pages. */
+export const exportArgs = {
+  ...pageArgs,
+  first: int(1, MAX_EXPORT_PAGE_SIZE).nullish().describe('How many, from the start (default 50).'),
 }
 
 export type PageArgs = z.output<z.ZodObject<typeof pageArgs>>

@@ -82,7 +82,7 @@ export function graphEndpoint({ schema, admission, secrets, config, log }: Graph
 async function jsonOf(koa: ParameterizedContext): Promise<string | undefined> {
   if (koa.method !== 'POST' || !announcesBody(koa.req)) return undefined
   const bytes = await readBody(koa.req)
-  if (!koa.is('json', '+json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE')
+  if (!koa.is('json', '+json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'application/json')
   parseJson(bytes)
   return bytes.toString()
 }

@@ -2,7 +2,7 @@ import { PothosValidationError } from '@pothos/core'
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Logger } from 'pino'
-import { type AppError, InvalidInput } from '../errors.js'
+import { type AppError, InvalidInput, MAX_NAMED_ISSUES } from '../errors.js'
 import { logFault, refusalFor } from '../rest/faults.js'
 import type { ServerContext } from './endpoint.js'
 

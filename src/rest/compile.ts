@@ -16,6 +16,7 @@ import type * as z from 'zod'
 import { catalogue, type ErrorCode, type PlainCode } from '../errors.js'
 import type { OperationFacts } from '../graphql/fields.js'
 import { type BodyMapping, mappingOf } from './body.js'
+import { columnsOf } from './file.js'
 import type { Route } from './route.js'
 
 /** A route whose operation was parsed and checked against the schema. */
@@ -36,6 +37,8 @@ export interface CompiledRoute extends Route {
   inputSchema: z.ZodObject | undefined
   /** The fields that the path fills, each with what a value answers that cannot be one: the same as nothing there. */
   pathFields: ReadonlyMap<string, PlainCode>
+  /** Of the file that is the answer. */
+  columns: readonly string[]
 }
 
 /** Parses and checks a row; throws an Error that names the route where the row and the schema do not agree. */
@@ -77,6 +80,7 @@ function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyo
     body: isInputObjectType(input) ? mappingOf(input, Object.values(params).map(fieldOf)) : undefined,
     inputSchema: (isInputObjectType(input) ? input : field).extensions.zod as z.ZodObject | undefined,
     pathFields: pathFieldsOf(route, facts, variables),
+    columns: route.file === undefined ? [] : columnsOf(root),
   }
 }
 
@@ -126,14 +130,15 @@ function pathFieldsOf(
   )
 }
 
-/** Each parameter of the path fills a variable, and each variable is filled by path, query or body. */
-function checkSources({ path, params = {}, query = {} }: Route, variables: VariableTypes): void {
+/** Each parameter of the path fills a variable, and each variable is filled by path, query or body, or with a file's position. */
+function checkSources({ path, params = {}, query = {}, file }: Route, variables: VariableTypes): void {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   for (const name of inPath) if (!params[name]) throw new Error(`:${name} fills no variable`)
   for (const name of Object.keys(params))
     if (!inPath.includes(name)) throw new Error(`:${name} is not in the path`)
   const filled = new Set(['input'])
-  for (const target of [...Object.values(params), ...Object.values(query)]) {
+  const position = file === undefined ? [] : ['after']
+  for (const target of [...Object.values(params), ...Object.values(query), ...position]) {
     typeAt(variables, target)
     filled.add(target.split('.')[0]!)
   }

@@ -8,9 +8,11 @@ import type { Secrets } from '../secrets.js'
 import type { Admission } from './admission.js'
 import { canonicalJson, parseJson } from './body.js'
 import { type CompiledRoute, compileRoute } from './compile.js'
+import { parseCsvColumn } from './csv.js'
+import { STALLED_AFTER_MS, sendFile } from './file.js'
 import { announcesBody, readBody } from './read-body.js'
 import type { Route } from './route.js'
-import { runRoute } from './run.js'
+import { runPage, runRoute } from './run.js'
 import { refusalOfVariables, variablesOf } from './variables.js'
 
 export const API_PREFIX = '/api/v1'
@@ -20,13 +22,21 @@ export interface EngineDeps {
   routes: readonly Route[]
   admission: Admission
   secrets: Secrets
+  /** For tests: when a client that takes nothing of a file is let go. */
+  stalledAfterMs?: number | undefined
 }
 
 /**
  * Mounts the route table: one handler for all rows. The chain reads as the contract does: key, rate limit, scope,
  * body, variables, idempotency, operation. Throws where a row does not fit the schema.
  */
-export function restApi({ schema, routes, admission, secrets }: EngineDeps): Middleware {
+export function restApi({
+  schema,
+  routes,
+  admission,
+  secrets,
+  stalledAfterMs = STALLED_AFTER_MS,
+}: EngineDeps): Middleware {
   const router = new Router({ prefix: API_PREFIX, sensitive: true })
   for (const route of compileRoutes(schema, routes)) {
     router[route.method](route.path, async (koa: ParameterizedContext) => {
@@ -34,12 +44,16 @@ export function restApi({ schema, routes, admission, secrets }: EngineDeps): Mid
       const ctx = await admission.admit(koa, route.facts.rate)
       // The operation asks again; here it comes before anything is said about the request.
       if (route.facts.scope) requireScope(ctx, route.facts.scope)
-      const body = await bodyOf(koa)
+      const body = await bodyOf(koa, route)
       const variables = variablesOf(route, { params: koa.params, query: koa.query, body })
       const key = route.isWrite ? koa.headers['idempotency-key'] : undefined
       if (typeof key === 'string') requireValidKey(key)
       if (variables.misfits.length > 0) throw refusalOfVariables(route, variables)
 
+      if (route.file !== undefined) {
+        const readPage = (after: string | null) => runPage(schema, route, variables, ctx, after)
+        return sendFile(koa, route, variables.format, readPage, stalledAfterMs)
+      }
       const run = (inside: Context) => runRoute(schema, route, variables, inside)
       if (typeof key !== 'string') return send(koa, await run(ctx))
       const request = `${route.name} ${canonicalJson([koa.params, koa.query, body ?? {}])}`
@@ -71,12 +85,14 @@ function compileRoutes(schema: GraphQLSchema, routes: readonly Route[]): Compile
   return compiled.sort((a, b) => Object.keys(a.params ?? {}).length - Object.keys(b.params ?? {}).length)
 }
 
-/** The JSON object of the body; undefined where there is none, as GET and HEAD never have. */
-async function bodyOf(koa: ParameterizedContext): Promise<object | undefined> {
+/** The object that the body says; undefined where there is none, as GET and HEAD never have. */
+async function bodyOf(koa: ParameterizedContext, { csv }: CompiledRoute): Promise<object | undefined> {
   if (koa.method === 'GET' || koa.method === 'HEAD' || !announcesBody(koa.req)) return undefined
   const bytes = await readBody(koa.req)
   if (bytes.length === 0) return undefined
-  if (!koa.is('json', '+json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE')
+  if (csv && koa.is('text/csv')) return { [csv.fills]: parseCsvColumn(bytes, csv.column) }
+  if (!koa.is('json', '+json'))
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', csv ? 'application/json or text/csv' : 'application/json')
   const value = parseJson(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('NOT_AN_OBJECT')
   return value

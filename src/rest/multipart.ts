@@ -1,8 +1,9 @@
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { AppError, invalid } from '../errors.js'
 
-/** More than any form of this service has. */
-const MAX_PARTS = 20
+/** More than any form of this service has; past the number of parts the rest is not even looked at. */
+const LIMITS = { parts: 20, headerPairs: 20, headerSize: 8192, fieldSize: Number.POSITIVE_INFINITY }
+const SLICE_BYTES = 64 * 1024
 
 /**
  * The fields of a multipart/form-data body: a part with a file name is a file, its bytes, whatever type it claims;
@@ -14,11 +15,15 @@ export function parseMultipart(
   body: Buffer,
 ): Promise<Readonly<Record<string, string | Buffer>>> {
   return new Promise((resolve, reject) => {
-    const refuse = () => reject(new AppError('INVALID_MULTIPART'))
+    let refused = false
+    const refuse = (error: AppError = new AppError('INVALID_MULTIPART')) => {
+      refused = true
+      reject(error)
+    }
     const fields = new Map<string, string | Buffer>()
     const keep = (name: string | undefined, value: string | Buffer) => {
       if (name === undefined) refuse()
-      else if (fields.has(name)) reject(invalid(name, 'given more than once'))
+      else if (fields.has(name)) refuse(invalid(name, 'given more than once'))
       else fields.set(name, value)
     }
 
@@ -28,13 +33,15 @@ export function parseMultipart(
       const chunks: Buffer[] = []
       file.on('data', (chunk: Buffer) => chunks.push(chunk))
       file.on('end', () => keep(name, Buffer.concat(chunks)))
-      file.on('error', refuse)
+      file.on('error', () => refuse())
     })
     form.on('field', keep)
-    form.on('partsLimit', refuse)
-    form.on('error', refuse)
+    form.on('partsLimit', () => refuse())
+    form.on('error', () => refuse())
     form.on('finish', () => resolve(Object.fromEntries(fields)))
-    form.end(body)
+    for (let at = 0; at < body.length && !refused; at += SLICE_BYTES)
+      form.write(body.subarray(at, at + SLICE_BYTES))
+    form.end()
   })
 }
 
@@ -43,7 +50,7 @@ function parserOf(contentType: string): BusboyInstance | undefined {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      limits: { parts: MAX_PARTS, fieldSize: Number.POSITIVE_INFINITY },
+      limits: LIMITS,
       isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     })
   } catch {

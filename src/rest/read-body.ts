@@ -41,7 +41,7 @@ function inflaterOf(encoding = 'identity'): Transform | undefined {
     case 'br':
       return createBrotliDecompress()
     default:
-      throw new AppError('UNSUPPORTED_MEDIA_TYPE')
+      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'application/json')
   }
 }
 

@@ -20,6 +20,13 @@ export interface Route {
   data?: DataShape
   /** Members of `data` that are left out where they are null. */
   optional?: readonly string[]
+  /**
+   * The answer is a file of this name, CSV or JSON as the query's `format` says: all nodes of the root field, a
+   * connection, page after page. The operation takes the position as `$after`.
+   */
+  file?: string
+  /** The body may also be CSV of one column, which fills a list of the input. */
+  csv?: { readonly column: string; readonly fills: string }
   status: 200 | 201
   message: string
   /** Not in the documented table (spec §4), added by docs/decisions.md. */

@@ -2,6 +2,7 @@ import { businessRoutes } from '../businesses/businesses.routes.js'
 import { customerRoutes } from '../customers/customers.routes.js'
 import { pointsRoutes } from '../points/points.routes.js'
 import { redemptionRoutes } from '../redemptions/redemptions.routes.js'
+import { poolRoutes } from '../rewards/pool.routes.js'
 import { rewardRoutes } from '../rewards/rewards.routes.js'
 import { webhookRoutes } from '../rewards/webhook.routes.js'
 import { transactionRoutes } from '../transactions/transactions.routes.js'
@@ -14,6 +15,7 @@ export const routes: readonly Route[] = [
   ...pointsRoutes,
   ...redemptionRoutes,
   ...rewardRoutes,
+  ...poolRoutes,
   ...webhookRoutes,
   ...transactionRoutes,
 ]

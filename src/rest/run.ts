@@ -5,6 +5,7 @@ import { DEFAULT_PAGE_SIZE } from '../graphql/connection.js'
 import type { Answer } from '../idempotency.js'
 import type { CompiledRoute } from './compile.js'
 import { errorBody, successBody } from './envelope.js'
+import type { FilePage } from './file.js'
 import { refusalOfFields, refusalOfVariables, type Variables } from './variables.js'
 
 /**
@@ -17,12 +18,7 @@ export async function runRoute(
   variables: Variables,
   ctx: Context,
 ): Promise<Answer> {
-  const { data, errors } = (await execute({
-    schema,
-    document: route.document,
-    variableValues: variables.values,
-    contextValue: ctx,
-  })) as ExecutionResult
+  const { data, errors } = await executed(schema, route, variables.values, ctx)
   if (errors) return refusalAnswer(refusalOf(route, errors[0]!, variables))
   return {
     status: route.status,
@@ -31,6 +27,26 @@ export async function runRoute(
     storable: true,
   }
 }
+
+/** A page of the file that a route answers with; throws refusals as well. */
+export async function runPage(
+  schema: GraphQLSchema,
+  route: CompiledRoute,
+  variables: Variables,
+  ctx: Context,
+  after: string | null,
+): Promise<FilePage> {
+  const { data, errors } = await executed(schema, route, { ...variables.values, after }, ctx)
+  if (errors) throw refusalOf(route, errors[0]!, variables)
+  return data![route.rootKey] as FilePage
+}
+
+const executed = async (
+  schema: GraphQLSchema,
+  { document }: CompiledRoute,
+  variableValues: Record<string, unknown>,
+  contextValue: Context,
+): Promise<ExecutionResult> => execute({ schema, document, variableValues, contextValue })
 
 const refusalAnswer = (refusal: AppError): Answer => ({
   status: refusal.kind.status,

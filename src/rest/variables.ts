@@ -2,6 +2,7 @@ import { AppError, type FieldIssue, InvalidInput } from '../errors.js'
 import { issuesOf } from '../graphql/input.js'
 import { toInput } from './body.js'
 import { type CompiledRoute, fieldOf } from './compile.js'
+import { type FileFormat, fileFormats } from './file.js'
 import { snakeCase, snakeMessage } from './naming.js'
 
 /** A REST request, as far as its route is concerned. */
@@ -17,6 +18,8 @@ export interface Variables {
   values: Record<string, unknown>
   /** In the request's own spelling. */
   misfits: FieldIssue[]
+  /** Of a route that answers with a file. */
+  format: FileFormat
 }
 
 /** Turns path, query and body into the operation's variables. */
@@ -27,13 +30,22 @@ export function variablesOf(route: CompiledRoute, { params, query, body = {} }: 
   else for (const key of Object.keys(body)) misfits.push({ path: key, message: 'unknown field' })
 
   for (const [name, target] of Object.entries(route.params ?? {})) set(values, target, params[name])
-  for (const [name, value] of Object.entries(query)) {
+  const { format, ...others } = query
+  for (const [name, value] of Object.entries(route.file === undefined ? query : others)) {
     const known = route.queryTargets.get(name)
     if (!known) misfits.push({ path: name, message: 'unknown query parameter' })
     else if (Array.isArray(value)) misfits.push({ path: name, message: 'given more than once' })
     else set(values, known.target, known.isInt ? asInt(value!) : value)
   }
-  return { values, misfits }
+  return { values, misfits, format: route.file === undefined ? 'csv' : formatOf(format, misfits) }
+}
+
+function formatOf(value: string | string[] | undefined, misfits: FieldIssue[]): FileFormat {
+  const format = fileFormats.find((known) => known === (value ?? 'csv'))
+  if (format) return format
+  const message = Array.isArray(value) ? 'given more than once' : `must be one of ${fileFormats.join(', ')}`
+  misfits.push({ path: 'format', message })
+  return 'csv'
 }
 
 function set(values: Record<string, unknown>, target: string, value: unknown): void {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { boolean, int, text, uuid } from '../graphql/bounds.js'
+import { boolean, text, uuid } from '../graphql/bounds.js'
 import { builder } from '../graphql/builder.js'
 import { connectionType, exportArgs, pageComplexity } from '../graphql/connection.js'
 import { enumRef } from '../graphql/enums.js'
@@ -87,20 +87,23 @@ const RemovePoolValues = inputType(
     })
     .check(({ value, issues }) => {
       if ((value.values != null) === (value.all === true))
-        issues.push({ code: 'custom', path: [], message: 'provide exactly one of values or all', input: value })
+        issues.push({
+          code: 'custom',
+          path: [],
+          message: 'provide exactly one of values or all',
+          input: value,
+        })
     }),
   'Which unclaimed values to remove: those given, or all.',
 )
 
-const PoolAddition = builder
-  .objectRef<Awaited<ReturnType<typeof addPoolValues>>>('PoolAddition')
-  .implement({
-    fields: (t) => ({
-      added: t.exposeInt('added'),
-      skipped: t.exposeInt('skipped', { description: 'Values that the pool had, or that were sent twice.' }),
-      pool: t.expose('pool', { type: CodePoolType }),
-    }),
-  })
+const PoolAddition = builder.objectRef<Awaited<ReturnType<typeof addPoolValues>>>('PoolAddition').implement({
+  fields: (t) => ({
+    added: t.exposeInt('added'),
+    skipped: t.exposeInt('skipped', { description: 'Values that the pool had, or that were sent twice.' }),
+    pool: t.expose('pool', { type: CodePoolType }),
+  }),
+})
 
 mutation('addPoolValues', {
   description: 'Adds one-time values to the code pool of a reward.',
@@ -111,14 +114,12 @@ mutation('addPoolValues', {
   resolve: addPoolValues,
 })
 
-const PoolRemoval = builder
-  .objectRef<Awaited<ReturnType<typeof removePoolValues>>>('PoolRemoval')
-  .implement({
-    fields: (t) => ({
-      removed: t.exposeInt('removed'),
-      pool: t.expose('pool', { type: CodePoolType }),
-    }),
-  })
+const PoolRemoval = builder.objectRef<Awaited<ReturnType<typeof removePoolValues>>>('PoolRemoval').implement({
+  fields: (t) => ({
+    removed: t.exposeInt('removed'),
+    pool: t.expose('pool', { type: CodePoolType }),
+  }),
+})
 
 mutation('removePoolValues', {
   description: 'Removes unclaimed values from the code pool of a reward.',

@@ -90,7 +90,9 @@ export function removePoolValues(
   return transaction(ctx, async (tx) => {
     await pooledReward(tx, rewardId)
     const pool = [tx.business.id, rewardId]
-    const removed = values ? await tx.sql.run(deleteSome, [...pool, values]) : await tx.sql.run(deleteAll, pool)
+    const removed = values
+      ? await tx.sql.run(deleteSome, [...pool, values])
+      : await tx.sql.run(deleteAll, pool)
     const reward = await pooledReward(tx, rewardId, lockReward)
     return { removed, pool: await countValues(tx, reward, -removed) }
   })

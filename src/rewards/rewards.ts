@@ -8,6 +8,7 @@ import type { selection } from '../graphql/fields.js'
 import { assertPublicHttpsUrl } from '../outbound/destination.js'
 import { givenFields } from '../patch.js'
 import { causesAfter, requireCapAbove } from './activity.rules.js'
+import { requireLinksInPool } from './pool-values.js'
 import { columnsOf, lockReward, type StoredReward, saveTierOverrides } from './reward-row.js'
 import { newSigningSecret, type SigningSecret } from './signing-secret.js'
 import { BLANK_TERMS, changeTerms, type RewardChange, type RewardTerms } from './terms.rules.js'
@@ -72,6 +73,7 @@ export async function updateReward(
     const before = await lockReward(tx, id)
     const terms = changeTerms(before.terms, change)
     await requireTiers(tx, change)
+    await requireLinksInPool(tx, id, before.terms, terms)
     requireCapAbove(before.redemptionsCount + before.reservedCount, terms.maxRedemptions)
     const secret = secretAfter(tx, terms, before)
     await tx.db.reward.update({

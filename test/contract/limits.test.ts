@@ -1,7 +1,8 @@
 import test from 'ava'
-import { createTenant, type RestAnswer, startApp } from '../helpers/app.js'
-import { sampleFor, send, thingsOfNobody } from './samples.js'
-import { createKey, everyRow, proper, rows, told } from './table.js'
+import { createTenant, type RestAnswer } from '../helpers/app.js'
+import { sampleFor, send } from './samples.js'
+import { createKey, everyRow, proper, rows, startContractApp, told } from './table.js'
+import { thingsOfNobody } from './things.js'
 
 /** An empty variable is one that is not set: the defaults of spec §8. */
 const SPEC_LIMITS = {
@@ -18,7 +19,7 @@ const limitHeaders = ({ headers }: RestAnswer) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)))
 
 test('every route counts against the limit that the specification gives it', async (t) => {
-  const app = await startApp(t, { env: SPEC_LIMITS })
+  const app = await startContractApp(t, { env: SPEC_LIMITS })
   const tenant = await createTenant(app)
   await everyRow(
     t,
@@ -32,7 +33,7 @@ test('every route counts against the limit that the specification gives it', asy
 })
 
 test('the 61st points write of a minute is refused, counted over all three, while the rest of the API goes on', async (t) => {
-  const app = await startApp(t, { env: SPEC_LIMITS })
+  const app = await startContractApp(t, { env: SPEC_LIMITS })
   const { rest } = await createTenant(app)
   const things = thingsOfNobody()
   const points = rows.filter(({ name }) => POINTS_WRITES.includes(name))
@@ -54,7 +55,7 @@ test('the 61st points write of a minute is refused, counted over all three, whil
 })
 
 test('the 121st other request of a minute is refused, for that key alone; unknown routes and bad requests count', async (t) => {
-  const app = await startApp(t, { env: SPEC_LIMITS })
+  const app = await startContractApp(t, { env: SPEC_LIMITS })
   const tenant = await createTenant(app)
   const { rest } = tenant
   const asked = ['GET /me', 'GET /nowhere', 'PUT /me', 'GET /me?nonsense=1']
@@ -66,7 +67,7 @@ test('the 121st other request of a minute is refused, for that key alone; unknow
 })
 
 test('what no route answers still has the headers and the form of every answer', async (t) => {
-  const app = await startApp(t)
+  const app = await startContractApp(t)
   const { rest, key } = await createTenant(app)
   t.deepEqual(told(await rest('GET /nowhere')), proper(404, 'Route not found'))
   t.deepEqual(told(await rest('POST /', {})), proper(404, 'Route not found'))
@@ -80,7 +81,7 @@ test('what no route answers still has the headers and the form of every answer',
 })
 
 test("a request keeps the client's own id where that is usable, and gets one where not", async (t) => {
-  const app = await startApp(t)
+  const app = await startContractApp(t)
   const { rest } = await createTenant(app)
   const idFor = async (sent: string) =>
     (await rest('GET /me', undefined, { 'x-request-id': sent })).headers.get('x-request-id')

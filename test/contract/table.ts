@@ -4,7 +4,16 @@ import type { Scope } from '../../src/context.js'
 import { schema } from '../../src/graphql/schema.js'
 import { type CompiledRoute, compileRoute } from '../../src/rest/compile.js'
 import { routes } from '../../src/rest/routes.js'
-import { type RestAnswer, restClient, type Tenant, type TestApp } from '../helpers/app.js'
+import {
+  type RestAnswer,
+  restClient,
+  startApp,
+  type Tenant,
+  type TestApp,
+  type TestAppOptions,
+} from '../helpers/app.js'
+import { startInternet } from '../helpers/internet.js'
+import { WEBHOOK_HOST } from './things.js'
 
 /*
  * The contract suite asks every row of the route table, also those added later, and compares a table of what they
@@ -25,9 +34,19 @@ export async function everyRow(
   t.deepEqual(seen, Object.fromEntries(asked.map((row) => [row.name, expected(row)])))
 }
 
+/** An app whose businesses have a server that mints codes. */
+export async function startContractApp(t: ExecutionContext, options: TestAppOptions = {}): Promise<TestApp> {
+  const internet = await startInternet(t)
+  await internet.serve(WEBHOOK_HOST, (_request, response) => {
+    response.end(JSON.stringify({ type: 'code', value: 'MINTED' }))
+  })
+  return startApp(t, { ...options, network: internet.network })
+}
+
 interface Told {
   status: number
-  message: string
+  /** Undefined for a file. */
+  message: string | undefined
   flaws: string[]
 }
 
@@ -39,12 +58,17 @@ export const told = (answer: RestAnswer): Told => ({
 })
 
 /** What `told` says of an answer in the right form. */
-export const proper = (status: number, message: string): Told => ({ status, message, flaws: [] })
+export const proper = (status: number, message: string | undefined): Told => ({ status, message, flaws: [] })
+
+/** What `told` says when a row has done what it was asked. */
+export const done = ({ status, message, file }: CompiledRoute): Told =>
+  proper(status, file === undefined ? message : undefined)
 
 const HEADERS = ['x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 
 export function flawsOf({ status, headers, body }: RestAnswer): string[] {
   const flaws = HEADERS.filter((name) => !headers.get(name)).map((name) => `no ${name}`)
+  if (status === 200 && headers.get('content-disposition')) return flaws
   if (headers.get('content-type') !== 'application/json; charset=utf-8') flaws.push('content type')
   if (status < 300) {
     if (members(body) !== 'success,message,data' || body.success !== true) flaws.push('envelope')

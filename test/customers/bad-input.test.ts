@@ -76,7 +76,8 @@ const badProfile: Record<string, [unknown, string][]> = {
     ['2020-01-01T00:00:00', timestamp],
     ['2020-02-30T00:00:00Z', timestamp],
     ['2999-01-01T00:00:00Z', 'must not be in the future'],
-    ['0001-01-01T00:00:00+14:00', 'must not be before 1900'],
+    ['0001-01-01T00:00:00+14:00', timestamp],
+    ['1899-12-31T23:59:59Z', 'must not be before 1900'],
   ],
 }
 

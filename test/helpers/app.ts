@@ -56,6 +56,8 @@ export interface TestAppOptions {
   poolSize?: number
   /** A migrated database on a server of the test's own, instead of a copy of the template. */
   serverUrl?: string
+  /** When a client that takes nothing of a file is let go. */
+  stalledAfterMs?: number
   /** By default nothing is logged. */
   log?: Logger
 }
@@ -99,6 +101,7 @@ export async function startApp(
     env = {},
     poolSize = 10,
     serverUrl,
+    stalledAfterMs,
     log = silent,
   }: TestAppOptions = {},
 ): Promise<TestApp> {
@@ -112,7 +115,17 @@ export async function startApp(
     onError: () => {},
   })
   const secrets = beside?.secrets ?? createSecrets(TEST_SECRET)
-  const app = createApp({ config, database, secrets, clock, network, log, schema, routes })
+  const app = createApp({
+    config,
+    database,
+    secrets,
+    clock,
+    network,
+    log,
+    schema,
+    routes,
+    stalledAfterMs,
+  })
   const server = createServer(app.koa.callback())
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   t.teardown(async () => {
@@ -152,7 +165,7 @@ export type Tenant = Awaited<ReturnType<typeof createTenant>>
 export interface RestAnswer {
   status: number
   headers: Headers
-  /** The parsed envelope; the tests look into it freely. */
+  /** The parsed envelope, undefined for a file of another kind; the tests look into it freely. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of any route
   body: any
   text: string
@@ -181,11 +194,14 @@ export function restClient(url: string, key: string | undefined) {
     return {
       status: response.status,
       headers: response.headers,
-      body: text === '' ? undefined : JSON.parse(text),
+      body: text !== '' && isJson(response) ? JSON.parse(text) : undefined,
       text,
     }
   }
 }
+
+const isJson = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('application/json') ?? false
 
 /** `graph('{ … }', { … })`. */
 export function graphClient(url: string, key: string | undefined) {

@@ -47,3 +47,25 @@ export async function createTier(
   if (errors) throw new Error(`createTier: ${JSON.stringify(errors)}`)
   return data.createTier
 }
+
+/** A digital reward for 1 point whose codes come from a pool with some values. */
+export async function createPoolReward(
+  { rest }: Pick<Tenant, 'rest'>,
+  values: readonly string[] = [],
+  overrides: Record<string, unknown> = {},
+): Promise<Resource> {
+  const reward = await createReward(
+    { rest },
+    {
+      points_cost: 1,
+      delivery_mode: 'digital',
+      digital_asset_type: 'code',
+      digital_asset_source: 'pool',
+      ...overrides,
+    },
+  )
+  if (values.length === 0) return reward
+  const { status, text } = await rest(`POST /rewards/${reward.id}/pool`, { values })
+  if (status !== 200) throw new Error(`POST /rewards/:id/pool: ${status} ${text}`)
+  return (await rest(`GET /rewards/${reward.id}`)).body.data.reward
+}

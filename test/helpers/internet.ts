@@ -63,7 +63,7 @@ export function loopbackNetwork(map: InternetMap, dialled: string[] = []): Netwo
         checkServerIdentity: (_loopback, certificate) =>
           checkServerIdentity(options.servername || host!, certificate),
         // Port 1 of loopback refuses.
-        port: map.ports[host!] ?? 1,
+        port: map.ports[host!.replace(/\.$/, '')] ?? 1,
         lookup: toLoopback,
         ca: map.authority,
       })

@@ -173,7 +173,7 @@ test('whatever is sent, a reward stays within its rules and is off for exactly t
 
   const chain = fc.array(event, { minLength: 8, maxLength: 8 })
   await fc.assert(fc.asyncProperty(request, chain, followsTheModel), {
-    numRuns: 100,
+    numRuns: 60,
     includeErrorInReport: true,
   })
   t.log(seen)
