@@ -75,6 +75,19 @@ const environment = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
     .optional()
     .describe("Address of an S3 that is not Amazon's, such as MinIO or R2."),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must be an smtp(s) URL' })
+    .optional()
+    .describe(
+      'Mail server for e-mails to customers, `smtp://user:password@host:587` or `smtps://…`; settings of nodemailer may follow as a query. With a password TLS is required; `?requireTLS=false` lifts that. Empty = e-mails wait.',
+    ),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^\s\p{Cc}@"(),:;<>[\\\]]{1,64}@[a-z0-9.-]{1,255}$/iu, 'must be an e-mail address')
+    .default('loyalty@localhost')
+    .describe(
+      "Address that e-mails come from; the name beside it is the business's, and answers go to the business.",
+    ),
   RATE_LIMIT_DEFAULT_PER_MINUTE: count(120).describe('Requests per minute and API key.'),
   RATE_LIMIT_POINTS_PER_MINUTE: count(60).describe(
     'Points writes per minute and API key: issue, redeem, complete.',
@@ -140,6 +153,9 @@ export interface Config {
   secretKeysPrevious: string[]
   /** Undefined = images are files in `dataDir`. */
   imagesS3: { bucket: string; region: string; endpoint: string | undefined } | undefined
+  /** Undefined = e-mails wait. */
+  smtpUrl: string | undefined
+  mailFrom: string
   rateLimitsPerMinute: { default: number; points: number; batches: number; failedAuth: number }
   trustedProxyHops: number
   jobs: boolean
@@ -173,6 +189,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     imagesS3: e.IMAGES_S3_BUCKET
       ? { bucket: e.IMAGES_S3_BUCKET, region: e.IMAGES_S3_REGION, endpoint: e.IMAGES_S3_ENDPOINT }
       : undefined,
+    smtpUrl: e.SMTP_URL,
+    mailFrom: e.MAIL_FROM,
     rateLimitsPerMinute: {
       default: e.RATE_LIMIT_DEFAULT_PER_MINUTE,
       points: e.RATE_LIMIT_POINTS_PER_MINUTE,

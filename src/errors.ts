@@ -44,6 +44,7 @@ export const catalogue = {
   // Things that are not there (or belong to another business: the same answer)
   REWARD_NOT_FOUND: { status: 404, message: 'Reward not found', storable: true },
   REDEMPTION_NOT_FOUND: { status: 404, message: 'Redemption not found', storable: true },
+  MAIL_NOT_FOUND: { status: 404, message: 'Mail not found', storable: true },
   IDENTIFIER_NOT_FOUND: { status: 404, message: 'Identifier not found', storable: true },
   TRANSACTION_NOT_FOUND: { status: 404, message: 'Transaction not found', storable: true },
   CUSTOMER_NOT_FOUND: {
@@ -101,6 +102,7 @@ export const catalogue = {
     storable: true,
   },
   DIGITAL_PROVISION_FAILED: { status: 502, message: 'DIGITAL_PROVISION_FAILED', storable: true },
+  MAIL_NOT_RETRYABLE: { status: 409, message: withValue('MAIL_NOT_RETRYABLE'), storable: true },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof catalogue

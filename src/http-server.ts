@@ -9,12 +9,13 @@ export interface HttpServer {
   readonly url: string
   /**
    * Takes no new connections, lets requests in flight finish and closes connections that are idle. What is still
-   * running after `seconds` is cut off; returns how many requests that were.
+   * running `seconds` later is cut off; returns how many requests that were.
    */
   drain(seconds: number): Promise<number>
 }
 
-const CHECK_EVERY_MS = 50
+const QUEUED_MS = 100
+const CHECK_EVERY_MS = 20
 
 /** Listens; throws OperatorError where the address cannot be had. */
 export async function listen(
@@ -40,15 +41,13 @@ export async function listen(
     url: urlOf(server.address() as AddressInfo),
     async drain(seconds) {
       draining = true
+      for (const response of inFlight) endConnectionAfter(response)
+      // What was sent before may still wait in the system's queue; closing now would reset it.
+      await sleep(QUEUED_MS)
       const closed = once(server, 'close')
       server.close()
-      for (const response of inFlight) endConnectionAfter(response)
       const deadline = Date.now() + seconds * 1000
-      // Quiet for a moment, not just now: a request may have arrived that was not read yet.
-      for (let quietChecks = 0; quietChecks < 2 && Date.now() < deadline; ) {
-        await sleep(CHECK_EVERY_MS)
-        quietChecks = inFlight.size > 0 ? 0 : quietChecks + 1
-      }
+      while (inFlight.size > 0 && Date.now() < deadline) await sleep(CHECK_EVERY_MS)
       const cut = inFlight.size
       // Keep-alive connections without a request among them.
       server.closeAllConnections()

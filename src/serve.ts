@@ -6,6 +6,7 @@ import { schema } from './graphql/schema.js'
 import { listen } from './http-server.js'
 import { type Installation, openInstallation } from './installation.js'
 import { startJobs } from './jobs/worker.js'
+import { createMailer } from './mail/mailer.js'
 import { routes } from './rest/routes.js'
 
 /** A service that takes requests. */
@@ -23,7 +24,8 @@ async function startService(config: Config, log: Logger): Promise<Service> {
     const app = createApp({ config, log, schema, routes, ...installation })
     installation.onClose(() => app.close())
     if (config.jobs) {
-      const jobs = await startJobs(installation, installation.databaseUrl, log)
+      const mailer = createMailer(config, log)
+      const jobs = await startJobs({ ...installation, mailer }, installation.databaseUrl, log)
       installation.onClose(() => jobs.stop())
     }
     const server = await listen(app.koa.callback(), config)

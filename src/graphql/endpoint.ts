@@ -81,7 +81,7 @@ export function graphEndpoint({ schema, admission, secrets, config, log }: Graph
 /** A request's JSON, read as in REST. No other content type is taken, so no form of another site can be. */
 async function jsonOf(koa: ParameterizedContext): Promise<string | undefined> {
   if (koa.method !== 'POST' || !announcesBody(koa.req)) return undefined
-  const bytes = await readBody(koa.req)
+  const bytes = await readBody(koa)
   if (!koa.is('json', '+json')) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'application/json')
   parseJson(bytes)
   return bytes.toString()

@@ -7,7 +7,7 @@ import { invalid } from '../errors.js'
 export const MAX_IMAGE_BYTES = 5 * 1024 * 1024
 export const TOO_LARGE = 'must have at most 5 MB'
 const MAX_PIXELS = 24_000_000
-/** Cameras write 1 or about 10; each takes a pass over all pixels, so that 100 KB could take minutes. */
+/** A progressive JPEG has about 10. Each is a pass over all pixels that nothing can cut short: 100 KB could take 20 s. */
 const MAX_JPEG_SCANS = 300
 const MAX_SECONDS = 20
 

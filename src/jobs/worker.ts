@@ -1,19 +1,17 @@
 import { parseCronItems, run, type TaskList, Logger as WorkerLogger } from 'graphile-worker'
 import type { Logger } from 'pino'
-import type { Services } from '../context.js'
-import {
-  dropIdempotencyKeys,
-  expirePoints,
-  expireRedemptions,
-  type Sweep,
-  settleProvisions,
-} from './sweeps.js'
+import { type MailServices, sendDueMails } from '../mail/send-due-mails.js'
+import { dropIdempotencyKeys, expirePoints, expireRedemptions, settleProvisions } from './sweeps.js'
+
+/** What the recurring work needs. */
+export type JobServices = MailServices
 
 /** What runs when (cron, UTC). The schedule is kept in the database: of all instances one runs each. */
-const schedule: Record<string, { match: string; sweep: Sweep }> = {
+const schedule: Record<string, { match: string; sweep: (services: JobServices) => Promise<number> }> = {
   expire_redemptions: { match: '* * * * *', sweep: expireRedemptions },
   expire_points: { match: '* * * * *', sweep: expirePoints },
   settle_provisions: { match: '* * * * *', sweep: settleProvisions },
+  send_mails: { match: '* * * * *', sweep: sendDueMails },
   drop_idempotency_keys: { match: '17 * * * *', sweep: dropIdempotencyKeys },
 }
 
@@ -24,9 +22,11 @@ export interface Jobs {
 
 /** The worker's own connections: it reads rows in pg's default types, and a busy service must not starve it. */
 const WORKER_POOL_SIZE = 3
+/** More than one, so that a sweep that waits for somebody else's server does not hold up the others. */
+const SWEEPS_AT_ONCE = 3
 
 /** Starts the recurring work in this process. */
-export async function startJobs(deps: Services, databaseUrl: string, log: Logger): Promise<Jobs> {
+export async function startJobs(deps: JobServices, databaseUrl: string, log: Logger): Promise<Jobs> {
   const taskList: TaskList = Object.fromEntries(
     Object.entries(schedule).map(([name, { sweep }]) => [
       name,
@@ -48,7 +48,7 @@ export async function startJobs(deps: Services, databaseUrl: string, log: Logger
         options: { backfillPeriod: 0, jobKey: task, jobKeyMode: 'preserve_run_at', maxAttempts: 1 },
       })),
     ),
-    concurrency: 1,
+    concurrency: SWEEPS_AT_ONCE,
     noHandleSignals: true,
     logger: new WorkerLogger(() => (level, message) => {
       if (level === 'error') log.error({ message }, 'jobs')

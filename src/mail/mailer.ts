@@ -23,7 +23,12 @@ export interface Mailer {
 
 const DEADLINE_MS = 20_000
 /** A healthy server answers each step within these; the URL of the server may say otherwise. */
-const TIMEOUTS = { dnsTimeout: 5_000, connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 }
+const TIMEOUTS = {
+  dnsTimeout: 5_000,
+  connectionTimeout: 5_000,
+  greetingTimeout: 5_000,
+  socketTimeout: 10_000,
+}
 
 /** The way to the mail server of SMTP_URL; undefined without one, which the log says. */
 export function createMailer(

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { TransactionContext } from '../context.js'
 import { type Sql, statement } from '../database/sql.js'
 import { MAX_ATTEMPTS, pauseMsAfter } from './mail.rules.js'
-import type { MailFailure } from './mailer.js'
+import type { MailFailure } from './smtp-failure.js'
 
 /**
  * The queue of e-mails. A mail's row is its place in the queue: taking it moves its next attempt past a lease, so a

@@ -29,9 +29,10 @@ export function failureOf(error: unknown): MailFailure {
   const { code, command, originalCode, response, permanent } = error as NodemailerError
   const words = code === undefined ? undefined : WORDS[code]
   if (words === undefined) throw error
-  const details = [originalCode, command, replyCode(response)].filter((detail) => detail !== undefined)
+  const reply = replyCode(response)
+  const detail = reply === undefined ? originalCode : `${command} ${reply}`
   return {
-    reason: details.length === 0 ? words : `${words} (${details.join(' ')})`,
+    reason: detail === undefined ? words : `${words} (${detail})`,
     permanent: permanent === true && ABOUT_THE_MAIL.includes(command),
   }
 }

@@ -88,7 +88,7 @@ function compileRoutes(schema: GraphQLSchema, routes: readonly Route[]): Compile
 /** The object that the body says; undefined where there is none, as GET and HEAD never have. */
 async function bodyOf(koa: ParameterizedContext, { csv }: CompiledRoute): Promise<object | undefined> {
   if (koa.method === 'GET' || koa.method === 'HEAD' || !announcesBody(koa.req)) return undefined
-  const bytes = await readBody(koa.req)
+  const bytes = await readBody(koa)
   if (bytes.length === 0) return undefined
   if (csv && koa.is('text/csv')) return { [csv.fills]: parseCsvColumn(bytes, csv.column) }
   if (!koa.is('json', '+json'))

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createUnzip } from 'node:zlib'
+import type { ParameterizedContext } from 'koa'
+import { koaBody } from 'koa-body'
 import { AppError } from '../errors.js'
 
 /** The largest JSON body, inflated; an image of 5 MB in base64 with its envelope fits. */
@@ -13,51 +13,49 @@ export const announcesBody = ({ headers }: IncomingMessage): boolean =>
 const lengthOf = (headers: IncomingMessage['headers']): number => Number(headers['content-length'] ?? 0)
 
 /**
+ * koa-body collects, inflates and bounds any body as text. In latin1 each byte is one character, so the bytes come back
+ * unchanged, and whoever reads them can refuse what koa-body would mend (broken UTF-8).
+ */
+const collect = koaBody({
+  json: false,
+  urlencoded: false,
+  text: true,
+  textTypes: ['text/plain'],
+  textLimit: BODY_LIMIT_BYTES,
+  encoding: 'latin1',
+  parsedMethods: ['POST', 'PATCH', 'DELETE'] as never,
+})
+
+/**
  * The bytes of a request's body, inflated where it was sent compressed. Throws BODY_TOO_LARGE past the limit (which
  * holds for the inflated bytes: a bomb is cut), UNSUPPORTED_MEDIA_TYPE for an unknown Content-Encoding, INVALID_JSON
  * where the compression is broken or the request ends early.
  */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const inflate = inflaterOf(request.headers['content-encoding'])
+export async function readBody(koa: ParameterizedContext): Promise<Buffer> {
+  const { req } = koa
+  const { 'content-type': type, 'content-encoding': encoding } = req.headers
+  // Read whatever it is called: it may be empty, and if not, its name is refused afterwards.
+  req.headers['content-type'] = 'text/plain'
+  if (encoding !== undefined) req.headers['content-encoding'] = encoding.toLowerCase()
   try {
-    if (lengthOf(request.headers) > BODY_LIMIT_BYTES) throw new AppError('BODY_TOO_LARGE')
-    return await collect(request, inflate)
-  } catch (refused) {
+    if (lengthOf(req.headers) > BODY_LIMIT_BYTES) throw new AppError('BODY_TOO_LARGE')
+    await collect(koa as never, async () => {})
+  } catch (error) {
     // What is still on its way is read and dropped, so that the client hears the answer and can go on.
-    request.unpipe()
-    request.resume()
-    inflate?.destroy()
-    throw refused
+    req.unpipe()
+    req.resume()
+    throw refusalOf(error)
+  } finally {
+    if (type === undefined) delete req.headers['content-type']
+    else req.headers['content-type'] = type
   }
+  return Buffer.from((koa.request as { body?: string }).body ?? '', 'latin1')
 }
 
-function inflaterOf(encoding = 'identity'): Transform | undefined {
-  switch (encoding.toLowerCase()) {
-    case 'identity':
-      return undefined
-    case 'gzip':
-    case 'deflate':
-      return createUnzip()
-    case 'br':
-      return createBrotliDecompress()
-    default:
-      throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'application/json')
-  }
-}
-
-function collect(request: IncomingMessage, inflate: Transform | undefined): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const source = inflate ? request.pipe(inflate) : request
-    const chunks: Buffer[] = []
-    let length = 0
-    source.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= BODY_LIMIT_BYTES) chunks.push(chunk)
-      else reject(new AppError('BODY_TOO_LARGE'))
-    })
-    source.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    const broken = () => reject(new AppError('INVALID_JSON'))
-    source.on('error', broken)
-    if (inflate) request.on('error', broken)
-  })
+function refusalOf(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  const { status } = error as { status?: number }
+  if (status === 413) return new AppError('BODY_TOO_LARGE')
+  if (status === 415) return new AppError('UNSUPPORTED_MEDIA_TYPE', 'application/json')
+  return new AppError('INVALID_JSON')
 }

@@ -42,14 +42,14 @@ function makersFor(tenant: Tenant): Record<keyof Things, () => Promise<string>> 
   const customer = once(async () => {
     const created = await createCustomer(tenant, { identifiers: [{ value: `card-${uuidv7()}` }] })
     const issued = await tenant.rest('POST /points/issue', { user_id: created.user_id, points: 100 })
-    return { ...created, transactionId: issued.body.data.transaction.id as string }
+    return { created, transactionId: issued.body.data.transaction.id as string }
   })
   const reward = (fields: object) => createReward(tenant, { points_cost: 10, ...fields })
-  const userId = async () => (await customer()).user_id as string
+  const userId = async () => (await customer()).created.user_id as string
   return {
     userId,
-    identifier: async () => (await customer()).identifiers[0].value,
-    identifierId: async () => (await customer()).identifiers[0].id,
+    identifier: async () => (await customer()).created.identifiers[0].value,
+    identifierId: async () => (await customer()).created.identifiers[0].id,
     transactionId: async () => (await customer()).transactionId,
     rewardId: async () => (await reward({})).id,
     poolRewardId: async () => (await reward({ ...digital, digital_asset_source: 'pool' })).id,

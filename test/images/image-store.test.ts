@@ -10,6 +10,8 @@ import { processImage } from '../../src/images/process-image.js'
 import { picture } from '../helpers/hostile-images.js'
 import { listen } from '../helpers/internet.js'
 
+// Seen failing with its guard taken out: the form of keys, their part that is unique, the look whether one exists.
+
 const BUCKET = 'loyalty-images'
 
 async function folderStore(t: ExecutionContext) {

@@ -21,6 +21,11 @@ import {
   withPngChunks,
 } from '../helpers/hostile-images.js'
 
+/*
+ * Seen failing with its guard taken out: the limits of bytes, pixels and scans, the block on loaders, `failOn`, the
+ * orientation, the removal of metadata.
+ */
+
 const PAYLOAD = '<?php system($_GET["x"]); ?>'
 const accept = (bytes: Uint8Array) => processImage('image', bytes)
 

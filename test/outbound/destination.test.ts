@@ -5,6 +5,10 @@ import { guardedRequest } from '../../src/outbound/guarded-request.js'
 import { PRIVATE_ADDRESSES } from '../helpers/addresses.js'
 import { startInternet, type TestInternet } from '../helpers/internet.js'
 
+/*
+ * Seen failing with its guard taken out: the check of every address, IPv6 answers, the refusal of a name without any.
+ */
+
 const HOST = 'hooks.example.com'
 const FIELD = 'digitalWebhookUrl'
 

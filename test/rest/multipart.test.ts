@@ -5,6 +5,8 @@ import { AppError } from '../../src/errors.js'
 import { parseMultipart } from '../../src/rest/multipart.js'
 import { listen } from '../helpers/internet.js'
 
+// Seen failing with its guard taken out: the limit of parts, the refusal of doubles, own properties for names.
+
 const TYPE = 'multipart/form-data; boundary=B'
 const END = '--B--\r\n'
 
