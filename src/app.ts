@@ -5,6 +5,7 @@ import type { Config } from './config.js'
 import type { Services } from './context.js'
 import { AppError } from './errors.js'
 import { graphEndpoint } from './graphql/endpoint.js'
+import { serveImages } from './images/serve-images.js'
 import { createAdmission } from './rest/admission.js'
 import { createAuthentication } from './rest/authentication.js'
 import { restApi } from './rest/engine.js'
@@ -50,6 +51,7 @@ export function createApp({ config, log, schema, routes, stalledAfterMs, ...serv
   koa.use(requestLog(log))
   koa.use(healthChecks(database, () => draining))
   koa.use(answerRefusals(admission, log))
+  koa.use(serveImages(services.images))
   koa.use(restApi({ schema, routes, admission, secrets, stalledAfterMs }))
   koa.use(graphEndpoint({ schema, admission, secrets, config, log }))
   koa.use(() => {

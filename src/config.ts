@@ -1,5 +1,7 @@
+import { isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import * as z from 'zod'
+import { urlOf } from './http-server.js'
 import { OperatorError } from './operator-error.js'
 
 /**
@@ -29,6 +31,13 @@ const environment = z.object({
     .max(65_535)
     .default(3000)
     .describe('Port to listen on; `0` = any free one.'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
+    .optional()
+    .transform((url) => url?.replace(/\/+$/, ''))
+    .describe(
+      'Address at which clients reach the service, for links to images, `https://loyalty.example.com`; empty = `http://HOST:PORT`.',
+    ),
   DATA_DIR: z
     .string()
     .default('.data')
@@ -141,6 +150,8 @@ export interface Config {
   environment: 'development' | 'production' | 'test'
   host: string
   port: number
+  /** Without a slash at its end. */
+  publicUrl: string
   /** Absolute path of the folder for the embedded database, generated secrets and images. */
   dataDir: string
   /** Undefined = the embedded PostgreSQL. */
@@ -180,6 +191,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     environment: e.NODE_ENV,
     host: e.HOST,
     port: e.PORT,
+    publicUrl:
+      e.PUBLIC_URL ?? urlOf({ address: e.HOST, family: isIPv6(e.HOST) ? 'IPv6' : 'IPv4', port: e.PORT }),
     dataDir: resolve(e.DATA_DIR),
     databaseUrl: e.DATABASE_URL,
     databasePoolSize: e.DATABASE_POOL_SIZE,

@@ -4,6 +4,7 @@ import type { Database, Transaction } from './database/database.js'
 import type { PrismaClient } from './database/generated/prisma/client.js'
 import type { Sql } from './database/sql.js'
 import { AppError } from './errors.js'
+import type { ImageStore } from './images/image-store.js'
 import type { Network } from './outbound/network.js'
 import type { Secrets } from './secrets.js'
 
@@ -30,6 +31,7 @@ export interface Context {
   readonly secrets: Secrets
   /** The way out, for the guarded HTTPS client. */
   readonly network: Network
+  readonly images: ImageStore
   readonly business: BusinessRef
   readonly actor: Actor
   /** The moment of the request: the one clock of all its rules. */
@@ -43,17 +45,20 @@ export interface Context {
   readonly consume: (scope: RateScope) => Promise<void>
   /** Of an operation that calls out under an Idempotency-Key (see `CallsOut`). */
   readonly resumption?: Resumption
-  /** What `lookOutside` found before this transaction was opened. */
-  readonly found?: { readonly value: unknown }
+  /** What came of the look outside before this transaction was opened (see `LooksOutside`). */
+  readonly found?: PromiseSettledResult<unknown>
 }
 
 /** Thrown to have something done outside before the transaction that is open now is tried again. */
 export class LooksOutside extends Error {
   readonly look: () => Promise<unknown>
+  /** Takes back what the look made, where the write that it was made for is not committed. */
+  readonly undo: (made: never) => Promise<void>
 
-  constructor(look: () => Promise<unknown>) {
+  constructor(look: () => Promise<unknown>, undo: (made: never) => Promise<void> = async () => {}) {
     super('looks outside')
     this.look = look
+    this.undo = undo
   }
 }
 
@@ -63,8 +68,35 @@ export class LooksOutside extends Error {
  */
 export async function lookOutside<T>(ctx: Context, look: () => Promise<T>): Promise<T> {
   if (!ctx.inTransaction) return look()
-  if (ctx.found) return ctx.found.value as T
-  throw new LooksOutside(look)
+  return foundBefore(ctx, new LooksOutside(look))
+}
+
+/** What came of a look before this transaction; without one, gives the transaction up for it. */
+function foundBefore<T>({ found }: Context, look: LooksOutside): T {
+  if (!found) throw look
+  if (found.status === 'rejected') throw found.reason
+  return found.value as T
+}
+
+/**
+ * A write that names something kept outside the database (a file), which is made before the write's transaction as
+ * `lookOutside` does, and undone where the write is refused. After any other failure it stays: the commit may have
+ * reached the database all the same.
+ */
+export async function writeAfter<Made, T>(
+  ctx: Context,
+  { make, undo }: { make: () => Promise<Made>; undo: (made: Made) => Promise<void> },
+  write: (tx: TransactionContext, made: Made) => Promise<T>,
+): Promise<T> {
+  if (ctx.inTransaction)
+    return write(ctx as TransactionContext, foundBefore<Made>(ctx, new LooksOutside(make, undo)))
+  const made = await make()
+  try {
+    return await transaction(ctx, (tx) => write(tx, made))
+  } catch (error) {
+    if (error instanceof AppError) await undo(made)
+    throw error
+  }
 }
 
 /** What connects a request that may be cut off with the retry that goes on in its place. */
@@ -87,6 +119,8 @@ export type RateScope = 'default' | 'points' | 'batches'
 /** A context whose `db` and `sql` are inside a transaction: what locking and balance-changing helpers ask for. */
 export interface TransactionContext extends Context {
   readonly inTransaction: true
+  /** Has `action` done once the transaction is committed, and not if it is rolled back. It must not throw. */
+  readonly afterCommit: Transaction['afterCommit']
 }
 
 /**
@@ -104,6 +138,7 @@ export function enter(ctx: Context, open: Transaction): TransactionContext {
     sql: { value: open.sql },
     db: { get: () => open.db },
     inTransaction: { value: true },
+    afterCommit: { value: open.afterCommit },
   })
   return inside as TransactionContext
 }
@@ -114,11 +149,12 @@ export interface Services {
   readonly secrets: Secrets
   readonly clock: Clock
   readonly network: Network
+  readonly images: ImageStore
 }
 
 /** A fresh context, outside any transaction. */
 export const createContext = (
-  { database, secrets, network }: Services,
+  { database, secrets, network, images }: Services,
   request: Pick<Context, 'business' | 'actor' | 'now' | 'requestId' | 'internal' | 'consume'>,
 ): Context => ({
   database,
@@ -127,6 +163,7 @@ export const createContext = (
   inTransaction: false,
   secrets,
   network,
+  images,
   customerIds: new Set(),
   ...request,
 })

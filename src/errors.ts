@@ -44,6 +44,7 @@ export const catalogue = {
   // Things that are not there (or belong to another business: the same answer)
   REWARD_NOT_FOUND: { status: 404, message: 'Reward not found', storable: true },
   REDEMPTION_NOT_FOUND: { status: 404, message: 'Redemption not found', storable: true },
+  IMAGE_NOT_FOUND: { status: 404, message: 'Image not found' },
   MAIL_NOT_FOUND: { status: 404, message: 'Mail not found', storable: true },
   IDENTIFIER_NOT_FOUND: { status: 404, message: 'Identifier not found', storable: true },
   TRANSACTION_NOT_FOUND: { status: 404, message: 'Transaction not found', storable: true },
@@ -160,7 +161,7 @@ export const MAX_NAMED_ISSUES = 50
  * `points_cost: must be at least 0; name: required` (`spell` turns a path into the caller's spelling). Of a
  * long list of bad values only the first are named.
  */
-export function describeIssues(
+function describeIssues(
   issues: readonly FieldIssue[],
   spell: (path: string) => string = (path) => path,
 ): string {

@@ -74,7 +74,8 @@ function explained(error: NodeJS.ErrnoException, host: string, port: number): Er
   return error
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
+/** How a browser on this machine reaches an address that is listened on. */
+export function urlOf({ address, family, port }: AddressInfo): string {
   const everywhere = address === '0.0.0.0' || address === '::'
   const host = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
   return `http://${host}:${port}`

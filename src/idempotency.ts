@@ -82,8 +82,7 @@ export async function once(
     })
   } catch (error) {
     if (error instanceof CallsOut) return resumable(ctx, claim, run)
-    if (error instanceof LooksOutside)
-      return once({ ...ctx, found: { value: await error.look() } }, key, fingerprint, run)
+    if (error instanceof LooksOutside) return onceLooked(ctx, error, key, fingerprint, run)
     if (!(error instanceof RolledBack)) throw error
     const { answer } = error
     if (answer && !answer.storable) return { answer, replayed: false }
@@ -94,6 +93,29 @@ export async function once(
       if (!answer || !(await save(inside, claim, answer))) throw inUse()
       return { answer, replayed: false }
     })
+  }
+}
+
+/** Once more, with what came of the look outside; what it made is undone where no write has kept it. */
+async function onceLooked(
+  ctx: Context,
+  { look, undo }: LooksOutside,
+  key: string,
+  fingerprint: Buffer,
+  run: (ctx: Context) => Promise<Answer>,
+): Promise<Outcome> {
+  const [found] = await Promise.allSettled([look()])
+  const undone = async () => {
+    if (found.status === 'fulfilled') await undo(found.value as never)
+  }
+  try {
+    const outcome = await once({ ...ctx, found }, key, fingerprint, run)
+    if (outcome.replayed || outcome.answer.refused) await undone()
+    return outcome
+  } catch (error) {
+    // After a fault it stays: the commit may have reached the database all the same.
+    if (error instanceof AppError) await undone()
+    throw error
   }
 }
 

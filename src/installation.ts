@@ -6,6 +6,7 @@ import type { Services } from './context.js'
 import { openDatabase } from './database/database.js'
 import { attachEmbedded, startEmbedded } from './database/embedded.js'
 import { migrate } from './database/migrations.js'
+import { openImageStore } from './images/image-store.js'
 import { OperatorError } from './operator-error.js'
 import { internet } from './outbound/network.js'
 import { loadSecrets } from './secrets.js'
@@ -33,7 +34,9 @@ export async function openInstallation(
   user: InstallationUser,
 ): Promise<Installation> {
   const closers: (() => unknown)[] = []
+  let closing = false
   const close = async (): Promise<void> => {
+    closing = true
     const last = closers.pop()
     if (!last) return
     try {
@@ -50,13 +53,27 @@ export async function openInstallation(
     const database = openDatabase({
       url: databaseUrl,
       poolSize: config.databasePoolSize,
-      onError: (error) => log.warn({ err: error }, 'a database connection was lost'),
+      onError: (error) => {
+        // A server that stops may be quicker than the end of our own connections.
+        if (!closing) log.warn({ err: error }, 'a database connection was lost')
+      },
     })
     closers.push(() => database.close())
     const clock = await createClock(database.sql)
     closers.push(() => clock.stop())
+    const images = await openImageStore(config)
     const onClose = (action: () => unknown) => void closers.push(action)
-    return { database, databaseUrl, secrets, clock, network: internet, migrated: applied, onClose, close }
+    return {
+      database,
+      databaseUrl,
+      secrets,
+      clock,
+      network: internet,
+      images,
+      migrated: applied,
+      onClose,
+      close,
+    }
   } catch (error) {
     await close()
     throw error

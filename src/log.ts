@@ -7,7 +7,7 @@ import pino, { type Logger } from 'pino'
 export const createLog = (level: string, fileDescriptor: 1 | 2): Logger =>
   pino({ level, serializers: { err: describeError } }, pino.destination({ fd: fileDescriptor, sync: true }))
 
-function describeError(error: unknown): unknown {
+export function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack, code, cause } = error as NodeJS.ErrnoException
   return { name, message, code, stack, cause: describeError(cause) }

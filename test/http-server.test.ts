@@ -19,6 +19,21 @@ test('draining closes idle keep-alive connections instead of waiting for them', 
   await closed
 })
 
+test('requests that were sent before the drain are answered, and their connections end', async (t) => {
+  const server = await listen((_request, response) => void response.end('done'), anywhere)
+  const port = Number(new URL(server.url).port)
+  const sockets = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const drained = server.drain(60)
+  for (const socket of sockets) {
+    const [answer] = await once(socket.setEncoding('utf8'), 'data')
+    t.regex(answer, /^HTTP\/1\.1 200 OK\r\nConnection: close\r\n.*done/s)
+  }
+  t.is(await drained, 0)
+  await t.throwsAsync(once(connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' })
+})
+
 test('a connection that never sends anything does not hold up the drain', async (t) => {
   const server = await listen((_request, response) => void response.end(), anywhere)
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')

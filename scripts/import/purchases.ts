@@ -20,7 +20,7 @@ export interface Format {
 }
 
 export interface Purchase {
-  /** In the file, from 1. */
+  /** In the file, from 1; of a quoted value that spans several, the last. */
   readonly line: number
   readonly customer: string
   /** Decimal, as the file has it. */

@@ -111,6 +111,31 @@ export const auditChecks: readonly AuditCheck[] = [
            WHERE $1::uuid IS NULL OR w.business_id = $1`,
   },
   {
+    name: 'pool_value_given_once',
+    says: 'a consumed pool value went to a completed redemption of its reward, which has no other',
+    sql: `SELECT v.id, r.status = 'completed' AND r.reward_id = v.reward_id
+                 AND NOT EXISTS (SELECT FROM pool_values o WHERE o.business_id = v.business_id
+                                    AND o.redemption_id = v.redemption_id AND o.id <> v.id) AS ok
+            FROM pool_values v LEFT JOIN redemptions r ON r.business_id = v.business_id AND r.id = v.redemption_id
+           WHERE v.redemption_id IS NOT NULL AND ($1::uuid IS NULL OR v.business_id = $1)`,
+  },
+  {
+    name: 'pool_counts',
+    says: 'pool_available and pool_consumed are the values there are',
+    sql: `SELECT w.id, w.pool_available = s.total - s.consumed AND w.pool_consumed = s.consumed AS ok
+            FROM rewards w LEFT JOIN LATERAL (
+              SELECT count(*) AS total, count(v.redemption_id) AS consumed FROM pool_values v
+               WHERE v.business_id = w.business_id AND v.reward_id = w.id) s ON true
+           WHERE $1::uuid IS NULL OR w.business_id = $1`,
+  },
+  {
+    name: 'pool_activity',
+    says: 'a reward is off by pool exactly when its pool has nothing left, unless it is off by hand',
+    sql: `SELECT w.id, w.deactivated_by_pool
+                 = (w.digital_asset_source = 'pool' AND w.pool_available = 0 AND NOT w.off_by_hand) AS ok
+            FROM rewards w WHERE $1::uuid IS NULL OR w.business_id = $1`,
+  },
+  {
     name: 'reversed_once',
     says: 'an earning is taken back at most once, whole, and from its own customer',
     sql: `SELECT o.id, count(*) = 1 AND bool_and(r.points = o.points AND r.customer_id = o.customer_id

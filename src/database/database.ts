@@ -9,6 +9,8 @@ import { rowTypes } from './types.js'
 export interface Transaction {
   readonly sql: Sql
   readonly db: PrismaClient
+  /** Has `action` done once this is committed, and not if it is rolled back. It must not throw. */
+  readonly afterCommit: (action: () => Promise<void>) => void
 }
 
 /** One PostgreSQL, by plain SQL and by Prisma. Helpers take the transaction they run in; nobody imports a client. */
@@ -68,13 +70,17 @@ export function openDatabase({
   const db = prismaOnPool(pool)
   const clients = new WeakMap<pg.PoolClient, PrismaClient>()
 
-  async function attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  async function attempt<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    afterCommit: Transaction['afterCommit'],
+  ): Promise<T> {
     const client = await pool.connect()
     let broken: Error | undefined
     try {
       await client.query('BEGIN')
       const result = await work({
         sql: sqlOn(client),
+        afterCommit,
         // Made when first asked for: the hot paths never do.
         get db() {
           const own = clients.get(client) ?? prismaOnConnection(client)
@@ -100,8 +106,11 @@ export function openDatabase({
     sql: sqlOn(pool),
     async transaction(work) {
       for (let retry = 0; ; retry++) {
+        const actions: (() => Promise<void>)[] = []
         try {
-          return await attempt(work)
+          const result = await attempt(work, (action) => actions.push(action))
+          for (const action of actions) await action()
+          return result
         } catch (error) {
           if (retry === RETRIES || !retryable(error)) throw error
           await sleep(Math.random() * 20 * 2 ** retry)

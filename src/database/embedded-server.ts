@@ -98,11 +98,13 @@ export async function ensureRunning(cluster: Cluster, options: ServerOptions): P
 
 /** Stops the server and resolves when it is gone: open transactions are rolled back, what was committed is kept. */
 export async function stopServer(cluster: Cluster): Promise<void> {
+  const pid = readPidFile(cluster)?.pid
   for (const mode of ['fast', 'immediate']) {
     const args = ['stop', '-D', cluster.data, '-m', mode, '-w', '-t', String(STOP_SECONDS_MAX), '-s']
     const stopped = await run(cluster.binaries.pgCtl, args, processOptions(cluster.account)).then(
       () => true,
-      () => !readPidFile(cluster),
+      // Gone, or somebody has started another one since: that is not ours to stop.
+      () => readPidFile(cluster)?.pid !== pid,
     )
     if (stopped) return
   }

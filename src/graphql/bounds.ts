@@ -122,3 +122,7 @@ export const decimal = (digits: number, decimals: number, { positive = false } =
 /** One of the values of an enum that schema.prisma declares, which the graph knows as `name`. */
 export const oneOf = <const E extends Record<string, string>>(name: string, values: E) =>
   describe(z.enum(values, { error: `must be one of ${Object.values(values).join(', ')}` }), { graphql: name })
+
+/** The bytes of a file. */
+export const upload = () =>
+  describe(z.instanceof(Uint8Array, { error: 'must be a file of a multipart form' }), { graphql: 'Upload' })

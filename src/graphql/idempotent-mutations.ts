@@ -1,4 +1,10 @@
-import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FieldNode,
+  GraphQLError,
+  type GraphQLSchema,
+} from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.js'
 import { AppError } from '../errors.js'
@@ -21,14 +27,18 @@ export const idempotentMutations = (secrets: Secrets): Plugin<ServerContext> => 
     const key = koa.headers['idempotency-key']
     const operation = requestedOperation(args.document, args.operationName)
     if (typeof key !== 'string' || operation?.kind !== 'mutation' || !graph) return
-    const [field, ...others] = operation.rootFields.map(({ name }) => name.value)
+    const [facts, ...others] = operation.rootFields.map((field) => factsOf(args.schema, field))
+    if (facts?.storesNothing && others.length === 0) return
     setExecuteFn(async () => {
       requireValidKey(key)
-      if (field === undefined || others.length > 0) throw needsOneMutation()
-      return runOnce(secrets, key, field, args, executeFn as Execute)
+      if (!facts || others.length > 0) throw needsOneMutation()
+      return runOnce(secrets, key, facts, args, executeFn as Execute)
     })
   },
 })
+
+const factsOf = (schema: GraphQLSchema, { name }: FieldNode): OperationFacts =>
+  schema.getMutationType()!.getFields()[name.value]!.extensions.facts as OperationFacts
 
 const needsOneMutation = () =>
   new GraphQLError('Idempotency-Key needs a request of one mutation', {
@@ -38,13 +48,13 @@ const needsOneMutation = () =>
 async function runOnce(
   secrets: Secrets,
   key: string,
-  field: string,
+  facts: OperationFacts,
   args: ExecutionArgs,
   execute: Execute,
 ): Promise<ExecutionResult> {
   const context = args.contextValue as RequestContext
   // A replay needs the scope and counts against the limit as well; the field itself then counts no second time.
-  await admit(context, args.schema.getMutationType()!.getFields()[field]!.extensions.facts as OperationFacts)
+  await admit(context, facts)
   const admitted = { ...context, consume: async () => {} }
   const request = canonicalJson([context.params.query, args.variableValues ?? {}, args.operationName ?? null])
   const { answer, replayed } = await once(

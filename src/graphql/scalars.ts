@@ -47,3 +47,9 @@ builder.scalarType('WeekSchedule', {
   serialize: (value) => value,
   parseValue: () => refuse('read only; see WeekScheduleInput'),
 })
+
+builder.scalarType('Upload', {
+  description: 'The bytes of a file: REST alone takes them, as a part of a multipart form.',
+  serialize: () => refuse('input only'),
+  parseValue: (value) => (value instanceof Uint8Array ? value : refuse('a file of a multipart form')),
+})

@@ -14,6 +14,8 @@ import type { ProcessedImage } from './process-image.js'
 export interface ImageStore {
   /** Stores an image; gives its key. */
   put(image: ProcessedImage): Promise<string>
+  /** Where everybody can see the image of a key. */
+  urlOf(key: string): string
   /** The image; undefined where the key names none. */
   read(key: string): Promise<StoredImage | undefined>
   /** Also where there is none any more. */
@@ -27,6 +29,9 @@ export interface StoredImage {
   sha256: string
 }
 
+/** The path below which the service shows images (see serve-images.ts). */
+export const IMAGES_PATH = '/images'
+
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   jpg: 'image/jpeg',
   png: 'image/png',
@@ -37,7 +42,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const KEY = /^([0-9a-f]{64})-[0-9a-f-]{36}\.(jpg|png|webp)$/
 
 /** The store that the settings ask for: a folder in DATA_DIR, or a bucket. */
-export async function openImageStore(config: Pick<Config, 'dataDir' | 'imagesS3'>): Promise<ImageStore> {
+export async function openImageStore(
+  config: Pick<Config, 'dataDir' | 'imagesS3' | 'publicUrl'>,
+): Promise<ImageStore> {
   const disk = new Disk(config.imagesS3 ? await s3Driver(config.imagesS3) : folderDriver(config.dataDir))
   return {
     async put({ bytes, sha256, extension }) {
@@ -45,6 +52,7 @@ export async function openImageStore(config: Pick<Config, 'dataDir' | 'imagesS3'
       await disk.put(key, bytes)
       return key
     },
+    urlOf: (key) => `${config.publicUrl}${IMAGES_PATH}/${key}`,
     async read(key) {
       const [, sha256, extension] = KEY.exec(key) ?? []
       if (sha256 === undefined || extension === undefined || !(await disk.exists(key))) return undefined

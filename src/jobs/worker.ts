@@ -1,10 +1,11 @@
 import { parseCronItems, run, type TaskList, Logger as WorkerLogger } from 'graphile-worker'
 import type { Logger } from 'pino'
+import type { Services } from '../context.js'
 import { type MailServices, sendDueMails } from '../mail/send-due-mails.js'
 import { dropIdempotencyKeys, expirePoints, expireRedemptions, settleProvisions } from './sweeps.js'
 
 /** What the recurring work needs. */
-export type JobServices = MailServices
+export type JobServices = Services & MailServices
 
 /** What runs when (cron, UTC). The schedule is kept in the database: of all instances one runs each. */
 const schedule: Record<string, { match: string; sweep: (services: JobServices) => Promise<number> }> = {

@@ -5,7 +5,7 @@ import type { Mailer } from './mailer.js'
 import { buryCutOffMails, type DueMail, settleAttempt, takeDueMail } from './queue.js'
 import type { MailFailure } from './smtp-failure.js'
 
-export interface MailServices extends Services {
+export interface MailServices extends Pick<Services, 'database' | 'secrets' | 'clock'> {
   /** Undefined = no mail server is configured: mails wait. */
   readonly mailer: Mailer | undefined
 }

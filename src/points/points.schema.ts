@@ -11,7 +11,7 @@ import { TransactionType } from '../transactions/transactions.schema.js'
 import { issuePoints, readBalance, redeemPoints, reverseTransaction } from './points.js'
 
 /** What one call may give or take (docs: decisions, Points and transactions). */
-export const MAX_POINTS = 1_000_000
+const MAX_POINTS = 1_000_000
 
 const CustomerBalance = builder.objectRef<CustomerAccount>('CustomerBalance').implement({
   description: 'A balance and when it ends (spec §2, Customer balance).',

@@ -4,7 +4,7 @@ import type { RedemptionRow } from './redemption-row.js'
 type Timed = Pick<RedemptionRow, 'status' | 'expiresAt'>
 
 /** Pending and past its time: expired, whether a sweep has said so yet or not. */
-export const isExpired = ({ status, expiresAt }: Timed, now: Date): boolean =>
+const isExpired = ({ status, expiresAt }: Timed, now: Date): boolean =>
   status === 'expired' || (status === 'pending' && expiresAt !== null && expiresAt <= now)
 
 /** The status that people see. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   type GraphQLInputObjectType,
   type GraphQLInputType,
@@ -90,8 +91,12 @@ const depthExceeds = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((member) => depthExceeds(member, levels - 1)))
 
-/** JSON with sorted keys: equal bodies have equal texts, however they were written. */
+/**
+ * JSON with sorted keys: equal bodies have equal texts, however they were written. For the bytes of a file stands their
+ * hash, in a form that no JSON has.
+ */
 export function canonicalJson(value: unknown): string {
+  if (value instanceof Uint8Array) return `sha256:${createHash('sha256').update(value).digest('hex')}`
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value)

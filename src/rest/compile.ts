@@ -16,6 +16,7 @@ import type * as z from 'zod'
 import { catalogue, type ErrorCode, type PlainCode } from '../errors.js'
 import type { OperationFacts } from '../graphql/fields.js'
 import { type BodyMapping, mappingOf } from './body.js'
+import { type Executor, executorOf } from './executor.js'
 import { columnsOf } from './file.js'
 import type { Route } from './route.js'
 
@@ -23,7 +24,7 @@ import type { Route } from './route.js'
 export interface CompiledRoute extends Route {
   /** `GET /rewards/:id`: in logs and refusals to start. */
   name: string
-  document: DocumentNode
+  execute: Executor
   /** Response key of the one root field: the name under which its value stands in the result. */
   rootKey: string
   /** A mutation: takes an Idempotency-Key. */
@@ -67,7 +68,7 @@ function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyo
   checkSources(route, variables)
   const input = getNamedType(variables.get('input'))
   return {
-    document,
+    execute: executorOf(schema, document),
     rootKey: root.alias?.value ?? root.name.value,
     isWrite: operation.operation === 'mutation' && !facts.storesNothing,
     facts,
@@ -131,14 +132,14 @@ function pathFieldsOf(
 }
 
 /** Each parameter of the path fills a variable, and each variable is filled by path, query or body, or with a file's position. */
-function checkSources({ path, params = {}, query = {}, file }: Route, variables: VariableTypes): void {
+function checkSources({ path, params = {}, query = {}, file, csv }: Route, variables: VariableTypes): void {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   for (const name of inPath) if (!params[name]) throw new Error(`:${name} fills no variable`)
   for (const name of Object.keys(params))
     if (!inPath.includes(name)) throw new Error(`:${name} is not in the path`)
   const filled = new Set(['input'])
-  const position = file === undefined ? [] : ['after']
-  for (const target of [...Object.values(params), ...Object.values(query), ...position]) {
+  const further = [...(file === undefined ? [] : ['after']), ...(csv ? [`input.${csv.fills}`] : [])]
+  for (const target of [...Object.values(params), ...Object.values(query), ...further]) {
     typeAt(variables, target)
     filled.add(target.split('.')[0]!)
   }

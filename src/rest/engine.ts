@@ -10,6 +10,7 @@ import { canonicalJson, parseJson } from './body.js'
 import { type CompiledRoute, compileRoute } from './compile.js'
 import { parseCsvColumn } from './csv.js'
 import { STALLED_AFTER_MS, sendFile } from './file.js'
+import { parseMultipart } from './multipart.js'
 import { announcesBody, readBody } from './read-body.js'
 import type { Route } from './route.js'
 import { runPage, runRoute } from './run.js'
@@ -51,10 +52,10 @@ export function restApi({
       if (variables.misfits.length > 0) throw refusalOfVariables(route, variables)
 
       if (route.file !== undefined) {
-        const readPage = (after: string | null) => runPage(schema, route, variables, ctx, after)
+        const readPage = (after: string | null) => runPage(route, variables, ctx, after)
         return sendFile(koa, route, variables.format, readPage, stalledAfterMs)
       }
-      const run = (inside: Context) => runRoute(schema, route, variables, inside)
+      const run = (inside: Context) => runRoute(route, variables, inside)
       if (typeof key !== 'string') return send(koa, await run(ctx))
       const request = `${route.name} ${canonicalJson([koa.params, koa.query, body ?? {}])}`
       const { answer, replayed } = await once(ctx, key, secrets.fingerprint(request), run)
@@ -85,14 +86,22 @@ function compileRoutes(schema: GraphQLSchema, routes: readonly Route[]): Compile
   return compiled.sort((a, b) => Object.keys(a.params ?? {}).length - Object.keys(b.params ?? {}).length)
 }
 
+const FORM = 'multipart/form-data'
+
 /** The object that the body says; undefined where there is none, as GET and HEAD never have. */
-async function bodyOf(koa: ParameterizedContext, { csv }: CompiledRoute): Promise<object | undefined> {
+async function bodyOf(
+  koa: ParameterizedContext,
+  { csv, multipart }: CompiledRoute,
+): Promise<object | undefined> {
   if (koa.method === 'GET' || koa.method === 'HEAD' || !announcesBody(koa.req)) return undefined
   const bytes = await readBody(koa)
   if (bytes.length === 0) return undefined
   if (csv && koa.is('text/csv')) return { [csv.fills]: parseCsvColumn(bytes, csv.column) }
-  if (!koa.is('json', '+json'))
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', csv ? 'application/json or text/csv' : 'application/json')
+  if (multipart && koa.is(FORM)) return parseMultipart(koa.get('Content-Type'), bytes)
+  if (!koa.is('json', '+json')) {
+    const types = ['application/json', ...(csv ? ['text/csv'] : []), ...(multipart ? [FORM] : [])]
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', types.join(' or '))
+  }
   const value = parseJson(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new AppError('NOT_AN_OBJECT')
   return value

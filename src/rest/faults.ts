@@ -49,7 +49,7 @@ interface DriverError extends Error {
   meta?: { driverAdapterError?: unknown }
 }
 
-export function isDatabaseAway(error: unknown): boolean {
+function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return AWAY_KINDS.has((error as { kind?: string } | undefined)?.kind ?? '')
   const { code, message, cause, meta } = error as DriverError
   if (code !== undefined && (AWAY.has(code) || code.startsWith('08'))) return true

@@ -4,7 +4,7 @@
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const camelWord = /\b[a-z]+(?:[A-Z][a-z]*)+\b/g
+const camelWord = /\b[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+\b/g
 
 /** Messages may name other fields; the graph's spelling of them becomes the body's. */
 export const snakeMessage = (message: string): string => message.replace(camelWord, snakeCase)

@@ -4,7 +4,7 @@ import { koaBody } from 'koa-body'
 import { AppError } from '../errors.js'
 
 /** The largest JSON body, inflated; an image of 5 MB in base64 with its envelope fits. */
-export const BODY_LIMIT_BYTES = 8 * 1024 * 1024
+const BODY_LIMIT_BYTES = 8 * 1024 * 1024
 
 /** Whether a request announces a body; a chunked one may still turn out empty. */
 export const announcesBody = ({ headers }: IncomingMessage): boolean =>

@@ -27,6 +27,8 @@ export interface Route {
   file?: string
   /** The body may also be CSV of one column, which fills a list of the input. */
   csv?: { readonly column: string; readonly fills: string }
+  /** The body may also be a form (multipart/form-data), whose file parts fill fields of the type Upload. */
+  multipart?: true
   status: 200 | 201
   message: string
   /** Not in the documented table (spec §4), added by docs/decisions.md. */

@@ -3,6 +3,7 @@ import { customerRoutes } from '../customers/customers.routes.js'
 import { pointsRoutes } from '../points/points.routes.js'
 import { redemptionRoutes } from '../redemptions/redemptions.routes.js'
 import { poolRoutes } from '../rewards/pool.routes.js'
+import { rewardImageRoutes } from '../rewards/reward-image.routes.js'
 import { rewardRoutes } from '../rewards/rewards.routes.js'
 import { webhookRoutes } from '../rewards/webhook.routes.js'
 import { transactionRoutes } from '../transactions/transactions.routes.js'
@@ -15,6 +16,7 @@ export const routes: readonly Route[] = [
   ...pointsRoutes,
   ...redemptionRoutes,
   ...rewardRoutes,
+  ...rewardImageRoutes,
   ...poolRoutes,
   ...webhookRoutes,
   ...transactionRoutes,

@@ -1,4 +1,4 @@
-import { type ExecutionResult, execute, type GraphQLError, type GraphQLSchema } from 'graphql'
+import type { GraphQLError } from 'graphql'
 import type { Context } from '../context.js'
 import { AppError, InvalidInput } from '../errors.js'
 import { DEFAULT_PAGE_SIZE } from '../graphql/connection.js'
@@ -12,13 +12,8 @@ import { refusalOfFields, refusalOfVariables, type Variables } from './variables
  * Runs a route's operation on the graph, in process. Refusals of the catalogue come back as answers; variables
  * that do not fit the operation's types, and anything else, are thrown.
  */
-export async function runRoute(
-  schema: GraphQLSchema,
-  route: CompiledRoute,
-  variables: Variables,
-  ctx: Context,
-): Promise<Answer> {
-  const { data, errors } = await executed(schema, route, variables.values, ctx)
+export async function runRoute(route: CompiledRoute, variables: Variables, ctx: Context): Promise<Answer> {
+  const { data, errors } = await route.execute(variables.values, ctx)
   if (errors) return refusalAnswer(refusalOf(route, errors[0]!, variables))
   return {
     status: route.status,
@@ -30,23 +25,15 @@ export async function runRoute(
 
 /** A page of the file that a route answers with; throws refusals as well. */
 export async function runPage(
-  schema: GraphQLSchema,
   route: CompiledRoute,
   variables: Variables,
   ctx: Context,
   after: string | null,
 ): Promise<FilePage> {
-  const { data, errors } = await executed(schema, route, { ...variables.values, after }, ctx)
+  const { data, errors } = await route.execute({ ...variables.values, after }, ctx)
   if (errors) throw refusalOf(route, errors[0]!, variables)
   return data![route.rootKey] as FilePage
 }
-
-const executed = async (
-  schema: GraphQLSchema,
-  { document }: CompiledRoute,
-  variableValues: Record<string, unknown>,
-  contextValue: Context,
-): Promise<ExecutionResult> => execute({ schema, document, variableValues, contextValue })
 
 const refusalAnswer = (refusal: AppError): Answer => ({
   status: refusal.kind.status,

@@ -9,7 +9,7 @@ import {
   TierGateMode,
   TimeUnit,
 } from '../database/generated/prisma/client.js'
-import { boolean, date, int, oneOf, text, uuid } from '../graphql/bounds.js'
+import { boolean, date, int, oneOf, text, upload, uuid } from '../graphql/bounds.js'
 import { inputType } from '../graphql/input.js'
 import { MAX_WEBHOOK_URL_LENGTH, webhookUrlProblem } from '../outbound/webhook-url.rules.js'
 
@@ -120,7 +120,7 @@ const tierOverrides = z
     }
   })
 
-const webhookUrl = text(1, MAX_WEBHOOK_URL_LENGTH).check(({ value, issues }) => {
+const publicHttpsUrl = text(1, MAX_WEBHOOK_URL_LENGTH).check(({ value, issues }) => {
   const message = webhookUrlProblem(value)
   if (message !== undefined) issues.push({ code: 'custom', message, input: value })
 })
@@ -155,7 +155,7 @@ const optionalFields = {
   digitalAssetType: oneOf('DigitalAssetType', DigitalAssetType).nullish(),
   digitalAssetSource: oneOf('DigitalAssetSource', DigitalAssetSource).optional().describe('Default static.'),
   digitalAssetValue: text(1, 500).nullish().describe('The value that every customer gets (source static).'),
-  digitalWebhookUrl: webhookUrl.nullish().describe('Public https address (source external).'),
+  digitalWebhookUrl: publicHttpsUrl.nullish().describe('Public https address (source external).'),
   digitalEmailDelivery: boolean().nullish().describe('Also e-mail the code or link.'),
 }
 
@@ -171,3 +171,20 @@ export const UpdateReward = inputType(
 )
 
 export const DeleteReward = inputType('DeleteRewardInput', z.strictObject({ id: uuid() }))
+
+export const SetRewardImage = inputType(
+  'SetRewardImageInput',
+  z.strictObject({
+    id: uuid(),
+    image: upload().nullish(),
+    imageBase64: z.string('must be a string').nullish().describe('Raw, or a `data:image/…;base64,` URI.'),
+    contentType: z
+      .string('must be a string')
+      .nullish()
+      .describe('Of raw base64: image/jpeg, image/png or image/webp.'),
+    imageUrl: publicHttpsUrl.nullish().describe('Public https address, downloaded once.'),
+  }),
+  'A JPEG, PNG or WebP of at most 5 MB, from exactly one source.',
+)
+
+export const DeleteRewardImage = inputType('DeleteRewardImageInput', z.strictObject({ id: uuid() }))

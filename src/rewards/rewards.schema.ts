@@ -52,7 +52,7 @@ builder.prismaObject('RewardTierOverride', {
 })
 
 /** Spec §2, Reward. Loads the columns that are asked for, and those that order lists. */
-const RewardType = builder.prismaObject('Reward', {
+export const RewardType = builder.prismaObject('Reward', {
   description: 'Something that customers get for points.',
   select: { id: true, createdAt: true },
   fields: (t) => ({
@@ -126,7 +126,11 @@ const RewardType = builder.prismaObject('Reward', {
       resolve: ({ digitalAssetSource, poolAvailable }) =>
         digitalAssetSource === 'pool' ? poolAvailable : null,
     }),
-    imageUrl: t.exposeString('imageUrl', { nullable: true }),
+    imageUrl: t.string({
+      nullable: true,
+      select: { imageKey: true },
+      resolve: ({ imageKey }, _args, ctx) => (imageKey === null ? null : ctx.images.urlOf(imageKey)),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })

@@ -48,7 +48,8 @@ export async function listTransactions(
   }
   if (type) add((place) => `type = ${place}`, type)
   if (status) add((place) => `status = ${place}`, status)
-  if (request.after) add((places) => `(created_at, id) < (${places})`, request.after.createdAt, request.after.id)
+  if (request.after)
+    add((places) => `(created_at, id) < (${places})`, request.after.createdAt, request.after.id)
   if (request.before)
     add((places) => `(created_at, id) > (${places})`, request.before.createdAt, request.before.id)
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { audit } from '../../src/audit/audit.js'
 import { createTenant, startApp } from '../helpers/app.js'
-import { createCustomer, createReward } from '../helpers/factories.js'
+import { createCustomer, createPoolReward, createReward } from '../helpers/factories.js'
 
 /** A business in which everything that is audited has happened at least once. */
 async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
@@ -14,6 +14,8 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   await tenant.rest('POST /points/redeem', { user_id, points: 5 })
   const { body } = await tenant.rest('POST /redemptions', { reward_id: reward.id, user_id })
   await tenant.rest(`POST /redemptions/${body.data.redemption.code}/complete`)
+  const pool = await createPoolReward(tenant, ['CODE-1', 'CODE-2'])
+  await tenant.rest('POST /redemptions', { reward_id: pool.id, user_id })
   const { status } = await tenant.rest(`POST /transactions/${issued.body.data.transaction.id}/reverse`)
   if (status !== 409 && status !== 200) throw new Error(`reversing answered ${status}`)
   const reversible = await tenant.rest('POST /points/issue', { user_id, points: 3 })
@@ -32,6 +34,10 @@ const breaks: Record<string, string> = {
   earned_points: 'UPDATE customers SET earned_points = earned_points - 1',
   redemption_paid_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reward'",
   reward_cap: 'UPDATE rewards SET redemptions_count = 0',
+  pool_value_given_once: `UPDATE redemptions SET status = 'cancelled', completed_at = NULL`,
+  pool_counts:
+    'UPDATE rewards SET pool_available = pool_available + 1, pool_consumed = pool_consumed - 1 WHERE pool_consumed > 0',
+  pool_activity: 'UPDATE rewards SET deactivated_by_pool = NOT deactivated_by_pool',
   reversed_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reversal'",
   transaction_counts: 'UPDATE transaction_counts SET count = count + 1',
 }

@@ -146,8 +146,11 @@ test('every route with a body refuses what is not a JSON object, and names each 
       ]
       return answers.map(told)
     },
-    ({ csv }) => [
-      proper(415, `Content-Type must be application/json${csv ? ' or text/csv' : ''}`),
+    ({ csv, multipart }) => [
+      proper(
+        415,
+        `Content-Type must be application/json${csv ? ' or text/csv' : ''}${multipart ? ' or multipart/form-data' : ''}`,
+      ),
       proper(400, 'Request body is not valid JSON'),
       ...[1, 2, 3].map(() => proper(400, 'Request body must be a JSON object')),
       proper(400, 'nonsense: unknown field; userID: unknown field'),

@@ -26,6 +26,10 @@ interface Sample {
   body?: Record<string, unknown>
 }
 
+/** The smallest image there is. */
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWP4//8/AAX+Av5Y8msOAAAAAElFTkSuQmCC'
+
 const samples: Record<string, (things: Things) => Sample> = {
   'PATCH /settings': () => ({ body: { timezone: 'Europe/Berlin' } }),
   'POST /customers': () => ({ body: { display_name: 'Ada' } }),
@@ -40,6 +44,7 @@ const samples: Record<string, (things: Things) => Sample> = {
   'POST /redemptions/:code/fulfil': () => ({ body: { status: 'shipped' } }),
   'POST /rewards': () => ({ body: { name: 'Cake', points_cost: 50 } }),
   'PATCH /rewards/:id': () => ({ body: { name: 'Cake' } }),
+  'POST /rewards/:id/image': () => ({ body: { image_base64: PIXEL } }),
   'POST /rewards/:id/pool': () => ({ body: { values: ['A-1', 'A-2'] } }),
   'DELETE /rewards/:id/pool': () => ({ body: { all: true } }),
 }

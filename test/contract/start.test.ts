@@ -43,6 +43,32 @@ const broken: Record<string, [Partial<Route>, RegExp]> = {
     /\$input has no field transaction/,
   ],
   'a variable that nothing fills': [{ path: '/transactions', params: {} }, /nothing fills \$customer/],
+  'a file of which nothing takes the position': [
+    {
+      operation: 'query ($customer: UUID!) { poolValues(rewardId: $customer) { nodes { value } } }',
+      file: 'values',
+    },
+    /no variable \$after/,
+  ],
+  'a file without a next page': [
+    {
+      operation: `query ($customer: UUID!, $after: String) {
+        poolValues(rewardId: $customer, after: $after) { nodes { value } }
+      }`,
+      notFound: 'REWARD_NOT_FOUND',
+      file: 'values',
+    },
+    /a file needs nodes/,
+  ],
+  'CSV that fills nothing': [
+    {
+      operation:
+        'mutation ($input: ReverseTransactionInput!) { reverseTransaction(input: $input) { balance { balance } } }',
+      params: { id: 'input.id' },
+      csv: { column: 'value', fills: 'values' },
+    },
+    /\$input has no field values/,
+  ],
   'an id without a word for its absence': [
     {
       operation:

@@ -1,6 +1,9 @@
 import { Resolver } from 'node:dns/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import pino, { type Logger } from 'pino'
 import { createApp } from '../../src/app.js'
@@ -10,6 +13,7 @@ import { type Config, readConfig } from '../../src/config.js'
 import type { Services } from '../../src/context.js'
 import { openDatabase } from '../../src/database/database.js'
 import { schema } from '../../src/graphql/schema.js'
+import { openImageStore } from '../../src/images/image-store.js'
 import type { Network } from '../../src/outbound/network.js'
 import { routes } from '../../src/rest/routes.js'
 import { createSecrets } from '../../src/secrets.js'
@@ -42,6 +46,8 @@ export interface TestApp extends Services {
   /** `http://127.0.0.1:port` */
   url: string
   databaseUrl: string
+  /** The folder of its images. */
+  dataDir: string
   server: Server
   drain(): void
 }
@@ -114,6 +120,8 @@ export async function startApp(
     timeoutsMs: PATIENT_MS,
     onError: () => {},
   })
+  const dataDir = beside?.dataDir ?? (await mkdtemp(join(tmpdir(), 'loyalty-test-')))
+  const images = await openImageStore({ ...config, dataDir })
   const secrets = beside?.secrets ?? createSecrets(TEST_SECRET)
   const app = createApp({
     config,
@@ -121,6 +129,7 @@ export async function startApp(
     secrets,
     clock,
     network,
+    images,
     log,
     schema,
     routes,
@@ -134,6 +143,7 @@ export async function startApp(
     await app.close()
     await database.close()
     await owned?.drop()
+    if (!beside) await rm(dataDir, { recursive: true })
   })
   const { port } = server.address() as AddressInfo
   return {
@@ -143,6 +153,8 @@ export async function startApp(
     secrets,
     clock,
     network,
+    images,
+    dataDir,
     server,
     drain: app.drain,
   }

@@ -10,7 +10,7 @@ export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
 /** Zones whose clocks change in unlike ways: by half an hour, at midnight, before midnight, never, southern. */
-export const ZONES = [
+const ZONES = [
   'Europe/Berlin',
   'America/New_York',
   'Australia/Lord_Howe',
@@ -115,7 +115,7 @@ export function sameDayLater(
 const changes = new Map<string, number[]>()
 
 /** The moments in 2024 to 2030 at which the clock of `zone` jumps: the quarter hours of the days when it does. */
-export function clockChanges(zone: string): number[] {
+function clockChanges(zone: string): number[] {
   let found = changes.get(zone)
   if (!found) {
     found = []

@@ -37,7 +37,7 @@ test('every hostile file is refused by name, nothing crashes, and no file is lef
   t.true(Object.keys(files).length >= 40)
   const dataDir = await mkdtemp(join(tmpdir(), 'images-test-'))
   t.teardown(() => rm(dataDir, { recursive: true }))
-  const store = await openImageStore({ dataDir, imagesS3: undefined })
+  const store = await openImageStore({ dataDir, imagesS3: undefined, publicUrl: 'http://localhost' })
   for (const [name, bytes] of Object.entries(files)) {
     const storing = accept(bytes).then((image) => store.put(image))
     const refusal = await t.throwsAsync(storing, { instanceOf: InvalidInput }, name)

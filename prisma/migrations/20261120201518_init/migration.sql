@@ -171,7 +171,7 @@ CREATE TABLE "rewards" (
     "digital_webhook_url" VARCHAR(500),
     "digital_webhook_secret" BYTEA,
     "digital_email_delivery" BOOLEAN NOT NULL DEFAULT false,
-    "image_url" TEXT,
+    "image_key" VARCHAR(120),
     "off_by_hand" BOOLEAN NOT NULL DEFAULT false,
     "deactivated_by_limit" BOOLEAN NOT NULL DEFAULT false,
     "deactivated_by_pool" BOOLEAN NOT NULL DEFAULT false,
