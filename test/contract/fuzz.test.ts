@@ -72,7 +72,10 @@ const fieldsOf = (mapping: BodyMapping, depth: number): fc.Arbitrary<Record<stri
 /** A body: any JSON, any values in the row's own fields, or the sample's with one or two fields changed. */
 function bodyFor(mapping: BodyMapping, sample: Record<string, unknown>): fc.Arbitrary<unknown> {
   const fields = fieldsOf(mapping, 2)
-  const few = fields.chain((given) => fc.subarray(Object.entries(given), { maxLength: 2 }))
+  const few = fields.chain((given) => {
+    const entries = Object.entries(given)
+    return fc.subarray(entries, { maxLength: Math.min(2, entries.length) })
+  })
   return fc.oneof(
     { weight: 1, arbitrary: fc.jsonValue() },
     { weight: 2, arbitrary: fields },
@@ -89,7 +92,7 @@ test('no body makes a route fail, nor its answer lose its form, nor what it wrot
   const seed = Date.now()
   for (const [index, row] of withBody.entries()) {
     const { request, body: sample = {} } = sampleFor(row, await things(row))
-    for (const body of fc.sample(bodyFor(row.body!, sample), { numRuns: 40, seed: seed + index })) {
+    for (const body of fc.sample(bodyFor(row.body!, sample), { numRuns: 25, seed: seed + index })) {
       const answer = await send(tenant.rest, { request, body: JSON.stringify(body) as never })
       const about = `seed ${seed}: ${row.name} ${JSON.stringify(body)} → ${answer.text}`
       t.true(answer.status < 500 || answer.status === 502, about)

@@ -1,9 +1,18 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test from 'ava'
+import pino from 'pino'
+import { createApp } from '../../src/app.js'
+import { readConfig } from '../../src/config.js'
 import { schema } from '../../src/graphql/schema.js'
 import type { Admission } from '../../src/rest/admission.js'
 import { compileRoute } from '../../src/rest/compile.js'
 import { restApi } from '../../src/rest/engine.js'
 import type { Route } from '../../src/rest/route.js'
+import { routes } from '../../src/rest/routes.js'
+import { createTenant, restClient, startApp } from '../helpers/app.js'
+import { createCustomer } from '../helpers/factories.js'
 
 const valid: Route = {
   method: 'get',
@@ -95,4 +104,21 @@ test('the same row twice stops the start', (t) => {
   t.throws(() => restApi({ schema, routes, admission: {} as Admission, secrets: {} as never }), {
     message: 'route GET /transactions/:id: stands in the table twice',
   })
+})
+
+test('a literal path is no id, whatever the order of the rows', async (t) => {
+  const services = await startApp(t)
+  const tenant = await createTenant(services)
+  await createCustomer(tenant, { identifiers: [{ value: 'card-1' }] })
+  const config = readConfig({ NODE_ENV: 'test' })
+  const log = pino({ level: 'silent' })
+  for (const table of [routes, [...routes].reverse()]) {
+    const app = createApp({ ...services, config, log, schema, routes: table })
+    const server = createServer(app.koa.callback()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const rest = restClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, tenant.key)
+    t.is((await rest('GET /customers/lookup?identifier=card-1')).status, 200)
+    t.is((await rest('GET /customers/card-1')).status, 200)
+  }
 })

@@ -185,7 +185,7 @@ test('the worker sends what is due', async (t) => {
   const services = { ...app, ...withMailer(app, server.url) }
   const jobs = await startJobs(services, app.databaseUrl, pino({ level: 'silent' }))
   t.teardown(() => jobs.stop())
-  await quickAddJob({ connectionString: app.databaseUrl }, 'send_mails', {})
+  await quickAddJob({ pgPool: app.database.pool }, 'send_mails', {})
   while ((await mail()).status === 'waiting') await new Promise((resolve) => setTimeout(resolve, 50))
   t.is((await mail()).status, 'sent')
 })
