@@ -69,7 +69,7 @@ export async function fillConnections(app: TestApp, tenant: Tenant, count: numbe
 const DEEPEST = 6
 
 /** Everything that can be asked of a type without arguments, as deep as it goes. */
-export function everythingOf(type: GraphQLOutputType, level = 0): string {
+function everythingOf(type: GraphQLOutputType, level = 0): string {
   const named = getNamedType(type)
   if (!isObjectType(named)) return ''
   const members = Object.values(named.getFields()).flatMap((field) => memberOf(field, level))
