@@ -39,9 +39,10 @@ export const newSecret = (): string => randomBytes(32).toString('base64url')
 export async function startService(databaseUrl: string, secret: string, folder: string): Promise<Measurable> {
   if (!existsSync(SERVICE)) throw new Error('the service is not built: npm run build')
   const port = await freePort()
-  const log = openSync(join(folder, 'service.log'), 'w')
+  const logFile = join(folder, 'service.log')
+  const log = openSync(logFile, 'w')
   const child = fork(SERVICE, ['serve'], {
-    execArgv: ['--enable-source-maps', `--import=${here('probe.mjs')}`],
+    execArgv: [`--import=${here('probe.mjs')}`],
     // Not where a developer's .env lies.
     cwd: folder,
     env: {
@@ -57,7 +58,7 @@ export async function startService(databaseUrl: string, secret: string, folder: 
     },
     stdio: ['ignore', log, log, 'ipc'],
   })
-  return started(child, port, async () => {
+  return started(child, `the service (log: ${logFile})`, port, async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
     return answer?.ok === true
   })
@@ -81,18 +82,22 @@ export async function startReference(databaseUrl: string, subject: Subject): Pro
   child.on('message', (message) => {
     if (message === 'ready') ready = true
   })
-  return started(child, port, async () => ready)
+  return started(child, 'the reference', port, async () => ready)
 }
 
 async function started(
   child: ChildProcess,
+  name: string,
   port: number,
   isReady: () => Promise<boolean>,
 ): Promise<Measurable> {
   const deadline = Date.now() + START_SECONDS_MAX * 1000
   while (!(await isReady())) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnargs.at(-1)} ended with ${child.exitCode}`)
-    if (Date.now() > deadline) throw new Error(`${child.spawnargs.at(-1)} did not start`)
+    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`)
+    if (Date.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error(`${name} did not start`)
+    }
     await sleep(50)
   }
   async function ask<Answer>(question: string): Promise<Answer> {

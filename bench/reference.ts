@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type pg from 'pg'
 import { v7 as uuidv7 } from 'uuid'
 import { openDatabase } from '../src/database/database.js'
+import { shardOf } from '../src/ledger/ledger.js'
 import { type Call, recordCalls, type Subject } from './recorded.js'
 import { BENCH_BUSINESS } from './tenants.js'
 
@@ -126,7 +127,6 @@ async function transactions(limit: number) {
 }
 
 const localDay = new Intl.DateTimeFormat('sv-SE', { timeZone: BENCH_BUSINESS.timezone })
-const shardOf = (customerId: string) => Number.parseInt(customerId.slice(-2), 16) % 64
 
 /** What the ledger's statement takes that differs from one entry to the next. */
 function entryValues(customerId: string, id: string, delta: number, now: Date): Record<number, unknown> {

@@ -21,6 +21,7 @@ export interface Workload {
   name: string
   /** The service's throughput as a share of the reference's (design.md §7); undefined = for information. */
   target?: number
+  usesCodes?: true
   /** An endless supply of requests, unless the material comes to an end. */
   requests(material: Material): Iterator<HttpRequest, undefined>
 }
@@ -82,6 +83,7 @@ export const workloads: readonly Workload[] = [
   {
     name: 'POST /redemptions/{code}/complete',
     target: WRITE_TARGET,
+    usesCodes: true,
     *requests({ codes }) {
       for (const code of codes) yield { method: 'POST', path: `/redemptions/${code}/complete` }
       return undefined

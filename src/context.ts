@@ -113,6 +113,12 @@ export interface Resumption {
  */
 export class CallsOut extends Error {}
 
+/**
+ * Thrown by an operation that calls out where another instance is at work on what this request has made: that one
+ * settles it, and a retry gets the answer (see idempotency.ts).
+ */
+export class InOtherHands extends Error {}
+
 /** Spec §8: points writes and code batches have limits of their own. */
 export type RateScope = 'default' | 'points' | 'batches'
 

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto'
-import { CallsOut, type Context, enter, LooksOutside, type TransactionContext } from './context.js'
+import {
+  CallsOut,
+  type Context,
+  enter,
+  InOtherHands,
+  LooksOutside,
+  type TransactionContext,
+} from './context.js'
 import { statement } from './database/sql.js'
 import { AppError } from './errors.js'
 
@@ -40,7 +47,7 @@ const store = statement<never>(
    ON CONFLICT (business_id, key) DO UPDATE
      SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
          customer_ids = excluded.customer_ids, created_at = excluded.created_at, lease_until = NULL, resource_id = NULL
-     WHERE k.created_at <= $8 OR k.status IS NULL`,
+     WHERE k.created_at <= $8`,
 )
 
 /** Ends the transaction without its effects, carrying the answer out. */
@@ -90,7 +97,7 @@ export async function once(
       const inside = enter(ctx, open)
       const known = await find(inside, claim)
       if (known && known !== 'interrupted') return { answer: known, replayed: true }
-      if (!answer || !(await save(inside, claim, answer))) throw inUse()
+      if (known || !answer || !(await save(inside, claim, answer))) throw inUse()
       return { answer, replayed: false }
     })
   }
@@ -128,6 +135,14 @@ export interface Outcome {
 /** Longer than an operation that calls out may take. */
 const LEASE_MS = 30_000
 
+/** The right to work on a key: whoever finds it run out may take the key over, and nothing that we do then counts. */
+interface Lease {
+  key: string
+  until: Date
+  /** What an interrupted try of the request has made. */
+  resourceId: string | null
+}
+
 /**
  * For an operation that calls out, during which no transaction is open: the key is claimed first, with a lease. What
  * the operation makes is noted beside it, so that a retry after a crash goes on with that instead of making it twice.
@@ -137,27 +152,29 @@ async function resumable(
   claim: Claim,
   run: (ctx: Context) => Promise<Answer>,
 ): Promise<Outcome> {
-  const claimed = await ctx.database.transaction<Outcome | { resourceId: string | null }>(async (open) => {
+  const claimed = await ctx.database.transaction<Outcome | Lease>(async (open) => {
     const inside = enter(ctx, open)
     const known = await find(inside, claim)
     if (known && known !== 'interrupted') return { answer: known, replayed: true }
-    return { resourceId: await take(inside, claim) }
+    return take(inside, claim)
   })
   if ('answer' in claimed) return claimed
   let { resourceId } = claimed
   const note = async (tx: TransactionContext, made: string): Promise<void> => {
-    await tx.sql.run(noteResource, [tx.business.id, claim.key, made])
+    const values = [tx.business.id, claimed.key, claimed.until, made, [...tx.customerIds]]
+    if ((await tx.sql.run(noteResource, values)) === 0) throw new InOtherHands()
     resourceId = made
   }
+  // What was made stays claimed by the request, for its retry to go on with.
+  const giveUp = () => ctx.sql.run(resourceId === null ? releaseKey : endLease, leaseValues(ctx, claimed))
   try {
     const answer = await run({ ...ctx, resumption: { resourceId, note } })
-    if (answer.storable) await save(ctx, claim, answer)
-    else await letGo(ctx, claim)
+    if (answer.storable) await saveLeased(ctx, claimed, answer)
+    else await giveUp()
     return { answer, replayed: false }
   } catch (error) {
-    // What was made stays claimed by the request, for its retry to go on with.
-    await (resourceId === null ? letGo(ctx, claim) : endLease(ctx, claim)).catch(() => {})
-    throw error
+    await giveUp().catch(() => {})
+    throw error instanceof InOtherHands ? inUse() : error
   }
 }
 
@@ -168,40 +185,42 @@ const claimKey = statement<{ resourceId: string | null }>(
    ON CONFLICT (business_id, key) DO UPDATE
      SET fingerprint = excluded.fingerprint, lease_until = excluded.lease_until, status = NULL, body = NULL,
          created_at = CASE WHEN k.created_at <= $6 THEN excluded.created_at ELSE k.created_at END,
+         customer_ids = CASE WHEN k.created_at <= $6 THEN '{}' ELSE k.customer_ids END,
          resource_id = CASE WHEN k.created_at <= $6 THEN NULL ELSE k.resource_id END
      WHERE k.created_at <= $6 OR k.status IS NULL AND k.lease_until <= $4
    RETURNING resource_id AS "resourceId"`,
 )
-const noteResource = statement<never>(
-  'idempotency_note_resource',
-  'UPDATE idempotency_keys SET resource_id = $3 WHERE business_id = $1 AND key = $2',
-)
-const releaseKey = statement<never>(
-  'idempotency_release',
-  'DELETE FROM idempotency_keys WHERE business_id = $1 AND key = $2 AND status IS NULL',
-)
-const endKeyLease = statement<never>(
-  'idempotency_end_lease',
-  'UPDATE idempotency_keys SET lease_until = $3 WHERE business_id = $1 AND key = $2 AND status IS NULL',
-)
 
-/** Claims the key for us; gives what an interrupted try has made. Throws IDEMPOTENCY_KEY_IN_USE. */
-async function take(ctx: Context, claim: Claim): Promise<string | null> {
-  const lease = new Date(ctx.now.getTime() + LEASE_MS)
-  const row = await ctx.sql.row(claimKey, [
-    ctx.business.id,
-    claim.key,
-    claim.fingerprint,
-    ctx.now,
-    lease,
-    claim.expiredBefore,
-  ])
+/** Claims the key for us. Throws IDEMPOTENCY_KEY_IN_USE. */
+async function take(ctx: Context, { key, fingerprint, expiredBefore }: Claim): Promise<Lease> {
+  const until = new Date(ctx.now.getTime() + LEASE_MS)
+  const values = [ctx.business.id, key, fingerprint, ctx.now, until, expiredBefore]
+  const row = await ctx.sql.row(claimKey, values)
   if (!row) throw inUse()
-  return row.resourceId
+  return { key, until, resourceId: row.resourceId }
 }
 
-const letGo = (ctx: Context, { key }: Claim) => ctx.sql.run(releaseKey, [ctx.business.id, key])
-const endLease = (ctx: Context, { key }: Claim) => ctx.sql.run(endKeyLease, [ctx.business.id, key, ctx.now])
+/** The key, as long as the lease is ours. */
+const LEASED = 'business_id = $1 AND key = $2 AND status IS NULL AND lease_until = $3'
+const leaseValues = (ctx: Context, { key, until }: Lease) => [ctx.business.id, key, until]
+
+const noteResource = statement<never>(
+  'idempotency_note_resource',
+  `UPDATE idempotency_keys SET resource_id = $4, customer_ids = $5 WHERE ${LEASED}`,
+)
+const releaseKey = statement<never>('idempotency_release', `DELETE FROM idempotency_keys WHERE ${LEASED}`)
+const endLease = statement<never>(
+  'idempotency_end_lease',
+  `UPDATE idempotency_keys SET lease_until = created_at WHERE ${LEASED}`,
+)
+const storeLeased = statement<never>(
+  'idempotency_store_leased',
+  `UPDATE idempotency_keys SET status = $4, body = $5, customer_ids = $6, lease_until = NULL, resource_id = NULL
+    WHERE ${LEASED}`,
+)
+
+const saveLeased = (ctx: Context, lease: Lease, { status, body }: Answer): Promise<number> =>
+  ctx.sql.run(storeLeased, [...leaseValues(ctx, lease), status, ctx.secrets.seal(body), [...ctx.customerIds]])
 
 /** Throws INVALID_IDEMPOTENCY_KEY unless the header's value can be a key (spec §8: at most 255 characters). */
 export function requireValidKey(key: string): void {

@@ -98,6 +98,32 @@ export const auditChecks: readonly AuditCheck[] = [
            WHERE $1::uuid IS NULL OR r.business_id = $1`,
   },
   {
+    name: 'redemption_held_once',
+    says: 'a redemption whose value is on its way has a lease and exactly one pending row, of its cost; any other has none',
+    sql: `SELECT r.id, (r.provision_lease_until IS NOT NULL) = f.coming AND s.rows = f.coming::int
+                 AND (NOT f.coming OR s.points = r.points_cost) AS ok
+            FROM redemptions r
+            CROSS JOIN LATERAL (SELECT r.status = 'pending' AND r.delivery_mode = 'digital' AS coming) f
+            LEFT JOIN LATERAL (
+              SELECT count(*) AS rows, sum(t.points) AS points FROM transactions t
+               WHERE t.business_id = r.business_id AND t.customer_id = r.customer_id AND t.redemption_id = r.id
+                 AND t.type = 'redeem' AND t.status = 'pending') s ON true
+           WHERE $1::uuid IS NULL OR r.business_id = $1`,
+  },
+  {
+    name: 'refunded_once',
+    says: 'a parcel that was cancelled or returned has exactly one refund, of its cost; any other redemption has none',
+    sql: `SELECT r.id, s.rows = f.taken_back::int AND (NOT f.taken_back OR s.points = r.points_cost) AS ok
+            FROM redemptions r
+            CROSS JOIN LATERAL (
+              SELECT coalesce(r.fulfilment_status IN ('cancelled', 'returned'), false) AS taken_back) f
+            LEFT JOIN LATERAL (
+              SELECT count(*) AS rows, sum(t.points) AS points FROM transactions t
+               WHERE t.business_id = r.business_id AND t.customer_id = r.customer_id AND t.redemption_id = r.id
+                 AND t.source = 'refund' AND t.status = 'completed') s ON true
+           WHERE $1::uuid IS NULL OR r.business_id = $1`,
+  },
+  {
     name: 'reward_cap',
     says: 'redemptions_count is the completed redemptions, and never above the cap; a cap that is reached switches off',
     sql: `SELECT w.id, w.redemptions_count = s.value
@@ -108,6 +134,16 @@ export const auditChecks: readonly AuditCheck[] = [
             FROM rewards w LEFT JOIN LATERAL (
               SELECT count(*) AS value FROM redemptions r
                WHERE r.business_id = w.business_id AND r.reward_id = w.id AND r.status = 'completed') s ON true
+           WHERE $1::uuid IS NULL OR w.business_id = $1`,
+  },
+  {
+    name: 'reward_reserved',
+    says: 'the slots held of a cap are those of redemptions whose value is on its way',
+    sql: `SELECT w.id, w.reserved_count = s.value AS ok
+            FROM rewards w LEFT JOIN LATERAL (
+              SELECT count(*) AS value FROM redemptions r
+               WHERE r.business_id = w.business_id AND r.reward_id = w.id AND r.status = 'pending'
+                 AND r.delivery_mode = 'digital') s ON true
            WHERE $1::uuid IS NULL OR w.business_id = $1`,
   },
   {

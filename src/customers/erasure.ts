@@ -1,6 +1,7 @@
 import { type Context, type TransactionContext, transaction } from '../context.js'
+import { catalogue } from '../errors.js'
 import { lockAccount } from '../ledger/customer.js'
-import { post, settleExpiry } from '../ledger/ledger.js'
+import { settleExpiry, writeOff } from '../ledger/ledger.js'
 import { addressOf } from './address.js'
 
 /**
@@ -22,14 +23,13 @@ export function eraseCustomer(ctx: Context, { customer }: { customer: string }):
 async function writeOffBalance(tx: TransactionContext, customer: string): Promise<string> {
   const account = await lockAccount(tx, addressOf(customer))
   await settleExpiry(tx, account)
-  const free = account.balance - account.held
-  if (free > 0) await post(tx, account, { type: 'redeem', source: 'erasure', points: free })
+  await writeOff(tx, account)
   return account.id
 }
 
 /**
- * Only codes for the counter: a digital redemption that is pending holds points, and whoever secures its value
- * settles it.
+ * Only codes for the counter: a digital redemption that is pending holds points, and whoever secures its value cancels
+ * it then.
  */
 async function cancelCodes({ db, business }: TransactionContext, customerId: string): Promise<void> {
   await db.redemption.updateMany({
@@ -69,11 +69,14 @@ const NOBODY = {
 
 /**
  * Whatever changes a customer locks it first, so no answer with the person in it can be stored in between. The
- * answer to this erasure is stored after it and names nobody: a retry gets it again.
+ * answer to this erasure is stored after it and names nobody: a retry gets it again. What calls out is answered
+ * without a lock: its key is settled now, so that its answer is not stored.
  */
 async function blankStoredAnswers({ db, business }: TransactionContext, id: string): Promise<void> {
+  const aboutCustomer = { businessId: business.id, customerIds: { has: id } }
+  await db.idempotencyKey.updateMany({ where: aboutCustomer, data: { body: null } })
   await db.idempotencyKey.updateMany({
-    where: { businessId: business.id, customerIds: { has: id } },
-    data: { body: null },
+    where: { ...aboutCustomer, status: null },
+    data: { status: catalogue.CUSTOMER_ERASED.status, leaseUntil: null },
   })
 }

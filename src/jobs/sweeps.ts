@@ -1,10 +1,11 @@
+import pLimit from 'p-limit'
 import { type Services, transaction, unattendedContext } from '../context.js'
 import { statement } from '../database/sql.js'
 import { KEY_LIFETIME_MS } from '../idempotency.js'
 import { lockAccount } from '../ledger/customer.js'
 import type { ExpirySettings } from '../ledger/expiry.rules.js'
 import { settleExpiry } from '../ledger/ledger.js'
-import { settleInterrupted, takeLease } from '../redemptions/provisioning.js'
+import { settleInterrupted } from '../redemptions/provisioning.js'
 import { localDate, startOfLocalDay } from '../time.js'
 
 /**
@@ -87,26 +88,35 @@ async function settle(deps: Services, business: { id: string; timezone: string }
   })
 }
 
-const interrupted = statement<{ id: string; businessId: string; timezone: string; sent: boolean }>(
+const interrupted = statement<{ id: string; businessId: string; timezone: string }>(
   'interrupted_provisions',
-  `SELECT r.id, r.business_id AS "businessId", b.timezone, r.provision_sent_at IS NOT NULL AS sent
+  `SELECT r.id, r.business_id AS "businessId", b.timezone
      FROM redemptions r JOIN businesses b ON b.id = r.business_id
     WHERE r.provision_lease_until <= $1 ORDER BY r.provision_lease_until LIMIT $2`,
 )
 
+/** Each may wait for a business's server until the deadline of the call. */
+const PROVISIONS_AT_ONCE = 10
+
 /**
  * Settles external redemptions that a crash left pending: one that nothing was sent for is cancelled, any other is sent
- * once more with the same id, then completed or cancelled.
+ * once more with the same id, then completed or cancelled. One that fails keeps no other waiting.
  */
 export const settleProvisions: Sweep = async (deps) => {
-  const left = await deps.database.sql.rows(interrupted, [deps.clock.now(), BATCH])
+  const limit = pLimit(PROVISIONS_AT_ONCE)
   let settled = 0
-  for (const { id, businessId, timezone, sent } of left) {
-    const ctx = unattendedContext(deps, { id: businessId, timezone }, { kind: 'job' })
-    if (!(await takeLease(ctx, id))) continue
-    await settleInterrupted(ctx, id, sent)
-    settled++
-  }
+  await drain(async () => {
+    const left = await deps.database.sql.rows(interrupted, [deps.clock.now(), BATCH])
+    const ends = left.map(({ id, businessId, timezone }) =>
+      limit(async () => {
+        const ctx = unattendedContext(deps, { id: businessId, timezone }, { kind: 'job' })
+        if (await settleInterrupted(ctx, id)) settled++
+      }),
+    )
+    const failed = (await Promise.allSettled(ends)).find((end) => end.status === 'rejected')
+    if (failed) throw failed.reason
+    return left.length
+  })
   return settled
 }
 

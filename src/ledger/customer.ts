@@ -16,6 +16,8 @@ export interface CustomerAccount extends ExpirySettings {
   redemptionCount: number
   lastVisitAt: Date | null
   createdAt: Date
+  /** Only found through what the customer had; the account itself is not found any more. */
+  erased: boolean
   tierId: string | null
   tierRank: number | null
   /** Decimal; '1' without a tier. */
@@ -30,7 +32,7 @@ export interface CustomerAccount extends ExpirySettings {
 export const accountColumns = `
   c.id, c.display_name AS "displayName", c.birthday, c.balance, c.held,
   c.visit_count AS "visitCount", c.redemption_count AS "redemptionCount",
-  c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.tier_id AS "tierId",
+  c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
   t.rank AS "tierRank", coalesce(t.points_multiplier, 1) AS "tierPointsMultiplier",
   coalesce(t.cashback_boost_percent, 0) AS "tierCashbackBoostPercent",
   b.timezone, b.currency, b.earn_points_per_unit AS "earnPointsPerUnit",

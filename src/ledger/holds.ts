@@ -58,13 +58,13 @@ export async function hold(
   account.held = held.held
 }
 
-/** Ends the pending row of a redemption; `$5` says how. Nothing happens where none is pending. */
+/** Ends the pending row of a redemption and settles `account` with it. Nothing happens where none is pending. */
 const end = (name: string, status: 'completed' | 'failed', account: string) =>
   statement<LedgerRow>(
     name,
     `WITH row AS (
        UPDATE transactions SET status = '${status}'
-        WHERE business_id = $1 AND redemption_id = $3 AND type = 'redeem' AND status = 'pending'
+        WHERE business_id = $1 AND redemption_id = $3 AND type = 'redeem' AND source = 'reward' AND status = 'pending'
        RETURNING *
      ), ${account}, moved AS (
        INSERT INTO transaction_counts AS n (business_id, type, status, shard, count)
@@ -114,7 +114,9 @@ export async function capture(
     localDate(redemption.createdAt, account.timezone),
     tx.now,
   ])
-  if (!row) throw new Error(`redemption ${redemption.id} holds no points`)
+  if (!row) throw holdsNothing(redemption)
+  account.balance -= row.points
+  account.held -= row.points
   return row
 }
 
@@ -124,5 +126,15 @@ export async function release(
   account: CustomerAccount,
   redemption: { id: string },
 ): Promise<void> {
-  await tx.sql.run(releaseHeld, [tx.business.id, account.id, redemption.id, shardOf(account.id), tx.now])
+  const row = await tx.sql.row(releaseHeld, [
+    tx.business.id,
+    account.id,
+    redemption.id,
+    shardOf(account.id),
+    tx.now,
+  ])
+  if (!row) throw holdsNothing(redemption)
+  account.held -= row.points
 }
+
+const holdsNothing = ({ id }: { id: string }) => new Error(`redemption ${id} holds no points`)

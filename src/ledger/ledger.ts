@@ -198,3 +198,9 @@ export async function settleExpiry(
   if (expired <= 0) return undefined
   return post(ctx, account, { type: 'redeem', source: 'expiry', points: expired })
 }
+
+/** Takes what is free of a person who is erased: nobody is there to spend it (docs: decisions, Customers). */
+export async function writeOff(ctx: TransactionContext, account: CustomerAccount): Promise<void> {
+  const free = account.balance - account.held
+  if (free > 0) await post(ctx, account, { type: 'redeem', source: 'erasure', points: free })
+}

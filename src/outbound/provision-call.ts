@@ -57,7 +57,7 @@ export async function callProvision(network: Network, call: ProvisionCall): Prom
   const read = !outcome.answered
     ? outcome.reason
     : outcome.ok
-      ? readAsset(outcome.body, call.assetType, call.now)
+      ? readAsset(outcome.body, call.assetType, new Date(call.now.getTime() + durationMs))
       : 'status_not_2xx'
   return typeof read === 'string'
     ? { request, status, durationMs, asset: null, failure: read }
@@ -91,6 +91,7 @@ function requestOf(call: ProvisionCall): ProvisionResult['request'] {
   }
 }
 
+/** What an answer that came at `now` brings, or why it brings nothing. */
 function readAsset(body: Buffer, assetType: 'code' | 'link', now: Date) {
   let answer: unknown
   try {

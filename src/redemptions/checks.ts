@@ -1,12 +1,11 @@
-import type { Context, TransactionContext } from '../context.js'
+import type { Context } from '../context.js'
 import { statement } from '../database/sql.js'
 import { AppError } from '../errors.js'
-import { type CustomerAccount, lockAccount } from '../ledger/customer.js'
+import type { CustomerAccount } from '../ledger/customer.js'
 import { usableBalance } from '../ledger/expiry.rules.js'
-import { settleExpiry } from '../ledger/ledger.js'
 import { cooldownSecondsLeft, windowStart } from '../rewards/cooldown.rules.js'
 import { effectiveCooldown, eligibilityFailure } from '../rewards/eligibility.rules.js'
-import { type RewardFacts, readRewardFacts } from './reward-facts.js'
+import type { RewardFacts } from './reward-facts.js'
 
 /** What is to be checked: a redemption, or one about to be created. */
 export interface Claim {
@@ -39,28 +38,14 @@ export async function checkClaim(ctx: Context, claim: Claim): Promise<void> {
   if (free < pointsCost) throw new AppError('INSUFFICIENT_POINTS', free)
 }
 
-/**
- * Begins a new redemption: locks the customer, reads the reward under the lock, checks both, and books what has
- * expired. Throws CUSTOMER_NOT_FOUND (erased meanwhile), REWARD_NOT_FOUND and the refusals of `checkClaim`.
- */
-export async function lockClaim(
-  tx: TransactionContext,
-  rewardId: string,
-  customerId: string,
-): Promise<Pick<Claim, 'account' | 'reward'>> {
-  const account = await lockAccount(tx, { userId: customerId })
-  const reward = await readRewardFacts(tx, rewardId, account.tierId)
-  await checkClaim(tx, { reward, account, pointsCost: reward.pointsCost, createdAt: tx.now })
-  await settleExpiry(tx, account)
-  return { account, reward }
-}
-
+/** A redemption whose value is on its way counts as if it were completed: it takes the place until it fails. */
 const completions = statement<{ completedAt: Date }>(
   'completions_of_reward',
-  `SELECT completed_at AS "completedAt" FROM redemptions
-    WHERE business_id = $1 AND customer_id = $2 AND reward_id = $3 AND status = 'completed'
-      AND ($4::timestamptz IS NULL OR completed_at > $4)
-    ORDER BY completed_at DESC LIMIT $5`,
+  `SELECT coalesce(completed_at, created_at) AS "completedAt" FROM redemptions
+    WHERE business_id = $1 AND customer_id = $2 AND reward_id = $3
+      AND (status = 'completed' OR status = 'pending' AND delivery_mode = 'digital')
+      AND ($4::timestamptz IS NULL OR coalesce(completed_at, created_at) > $4)
+    ORDER BY 1 DESC LIMIT $5`,
 )
 
 async function checkCooldown(ctx: Context, { reward, account }: Claim): Promise<void> {

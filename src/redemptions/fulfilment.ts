@@ -1,7 +1,7 @@
 import { type Context, type TransactionContext, transaction } from '../context.js'
 import { statement } from '../database/sql.js'
 import { AppError } from '../errors.js'
-import { type LedgerRow, post, settleExpiry } from '../ledger/ledger.js'
+import { type LedgerRow, post, settleExpiry, writeOff } from '../ledger/ledger.js'
 import { type FoundRedemption, lockByCodeOf, type RedemptionRow } from './redemption-row.js'
 import { requirePending } from './redemptions.rules.js'
 
@@ -35,8 +35,8 @@ async function saveFulfilment(tx: TransactionContext, row: RedemptionRow): Promi
 }
 
 /**
- * Says that a parcel was shipped or delivered; saying `shipped` again corrects carrier and tracking number. Throws
- * REDEMPTION_NOT_FOUND, REDEMPTION_NOT_SHIPPING, or REDEMPTION_NOT_FULFILLABLE with the state it is in.
+ * Says that a parcel was shipped, then that it was delivered; saying either again corrects carrier and tracking number.
+ * Throws REDEMPTION_NOT_FOUND, REDEMPTION_NOT_SHIPPING, or REDEMPTION_NOT_FULFILLABLE with the state it is in.
  */
 export function fulfilRedemption(
   ctx: Context,
@@ -46,7 +46,7 @@ export function fulfilRedemption(
     const { redemption } = await lockByCodeOf(tx, code)
     if (redemption.deliveryMode !== 'shipping')
       throw new AppError('REDEMPTION_NOT_SHIPPING', redemption.deliveryMode)
-    const from = status === 'shipped' ? ['unfulfilled', 'shipped'] : ['unfulfilled', 'shipped', 'delivered']
+    const from = status === 'shipped' ? ['unfulfilled', 'shipped'] : ['shipped', 'delivered']
     const { fulfilmentStatus } = redemption
     if (!from.includes(fulfilmentStatus!)) throw new AppError('REDEMPTION_NOT_FULFILLABLE', fulfilmentStatus!)
     return saveFulfilment(tx, {
@@ -55,7 +55,7 @@ export function fulfilRedemption(
       carrier: given.carrier === undefined ? redemption.carrier : given.carrier,
       trackingNumber: given.trackingNumber === undefined ? redemption.trackingNumber : given.trackingNumber,
       shippedAt: redemption.shippedAt ?? ctx.now,
-      deliveredAt: status === 'delivered' ? (redemption.deliveredAt ?? ctx.now) : null,
+      deliveredAt: redemption.deliveredAt ?? (status === 'delivered' ? ctx.now : null),
     })
   })
 }
@@ -105,6 +105,7 @@ async function takeBack(
     rewardId: redemption.rewardId,
     redemptionId: redemption.id,
   })
+  if (account.erased) await writeOff(tx, account)
   const taken = fulfilmentStatus === 'unfulfilled' ? 'cancelled' : 'returned'
   return {
     redemption: await saveFulfilment(tx, { ...redemption, fulfilmentStatus: taken }),

@@ -1,12 +1,13 @@
-import { type Context, type TransactionContext, transaction } from '../context.js'
+import type { TransactionContext } from '../context.js'
+import type { CustomerAccount } from '../ledger/customer.js'
 import { type Entry, type LedgerRow, post } from '../ledger/ledger.js'
 import { queueAssetMail } from '../mail/queue.js'
-import { lockClaim } from './checks.js'
 import { newRedemption } from './new-redemption.js'
 import { consumePoolValue, lockPoolValue } from './pool-value.js'
 import { insertRedemption, type RedemptionRow } from './redemption-row.js'
 import { countOnReward } from './reward-count.js'
 import type { RewardFacts } from './reward-facts.js'
+import { type ShippingAddress, sealAddress } from './shipping-address.js'
 
 /** A completed redemption with the row that paid for it. */
 export interface Taken {
@@ -16,33 +17,34 @@ export interface Taken {
 
 /**
  * Redeems at once: parcels, and digital values that the service has itself. The points are taken, the cap counted and
- * the value handed over in one transaction. Throws the refusals of `checkClaim`.
+ * the value handed over in one transaction. Throws DIGITAL_POOL_EXHAUSTED or REDEMPTION_LIMIT_REACHED where others came
+ * first.
  */
-export function takeNow(
-  ctx: Context,
-  rewardId: string,
-  customerId: string,
-  further: Partial<RedemptionRow>,
+export async function takeNow(
+  tx: TransactionContext,
+  account: CustomerAccount,
+  reward: RewardFacts,
+  shippingAddress: ShippingAddress | null,
 ): Promise<Taken> {
-  return transaction(ctx, async (tx) => {
-    const { account, reward } = await lockClaim(tx, rewardId, customerId)
-    const value = await ownValueOf(tx, reward)
-    const redemption = await insertRedemption(
-      tx,
-      newRedemption(tx, reward, account, {
-        status: 'completed',
-        completedAt: ctx.now,
-        ...further,
-        ...(value && sealedAsset(tx, reward.digitalAssetType, value.value)),
+  const value = await ownValueOf(tx, reward)
+  const redemption = await insertRedemption(
+    tx,
+    newRedemption(tx, reward, account, {
+      status: 'completed',
+      completedAt: tx.now,
+      ...(shippingAddress && {
+        fulfilmentStatus: 'unfulfilled',
+        shippingAddress: sealAddress(tx, shippingAddress),
       }),
-    )
-    if (value?.consume) await value.consume(redemption.id)
-    const row = await post(tx, account, takingOf(redemption))
-    if (reward.digitalEmailDelivery)
-      await queueAssetMail(tx, { redemptionId: redemption.id, customerId: account.id })
-    await countOnReward(tx, { rewardId, reserved: 0, poolValues: value?.consume ? 1 : 0 })
-    return { redemption, transaction: row }
-  })
+      ...(value && sealedAsset(tx, reward.digitalAssetType, value.value)),
+    }),
+  )
+  if (value?.consume) await value.consume(redemption.id)
+  const row = await post(tx, account, takingOf(redemption))
+  if (reward.digitalEmailDelivery)
+    await queueAssetMail(tx, { redemptionId: redemption.id, customerId: account.id })
+  await countOnReward(tx, { rewardId: reward.id, reserved: 0, poolValues: value?.consume ? 1 : 0 })
+  return { redemption, transaction: row }
 }
 
 /** The entry that a completed redemption books. */

@@ -1,9 +1,16 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Context } from '../context.js'
 import type { CustomerAccount } from '../ledger/customer.js'
+import type { LedgerRow } from '../ledger/ledger.js'
 import type { RedemptionRow } from './redemption-row.js'
 import { boostedCashback } from './redemptions.rules.js'
 import type { RewardFacts } from './reward-facts.js'
+
+/** What creating a redemption gives: with the row that paid for it where that happened at once. */
+export interface CreatedRedemption {
+  redemption: RedemptionRow
+  transaction: LedgerRow | null
+}
 
 /** A redemption as it begins: pending, with what is fixed when it is created; `further` says what its mode adds. */
 export const newRedemption = (

@@ -75,15 +75,20 @@ const insert = statement<{ id: string }>(
 
 const CODE_TRIES = 10
 
-/** Writes a redemption; a code that the business has had before is drawn again. Returns it with its code. */
+/**
+ * Writes a redemption; a code that the business has had before is drawn again. Returns it with its code. Where the
+ * request can be resumed, a retry goes on with this redemption.
+ */
 export async function insertRedemption(
-  ctx: Context,
+  tx: TransactionContext,
   redemption: Omit<RedemptionRow, 'code'>,
 ): Promise<RedemptionRow> {
   for (let tries = 0; tries < CODE_TRIES; tries++) {
     const row = { ...redemption, code: generateCode() }
     const values = fields.map((field) => row[field])
-    if (await ctx.sql.row(insert, values)) return row
+    if (!(await tx.sql.row(insert, values))) continue
+    await tx.resumption?.note(tx, row.id)
+    return row
   }
   throw new Error('no free redemption code was found')
 }

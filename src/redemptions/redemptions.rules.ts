@@ -11,6 +11,10 @@ const isExpired = ({ status, expiresAt }: Timed, now: Date): boolean =>
 export const statusAt = (redemption: Timed, now: Date): RedemptionRow['status'] =>
   isExpired(redemption, now) ? 'expired' : redemption.status
 
+/** Whether its value is being fetched from the business (spec §6): nothing else that is digital is ever pending. */
+export const isOnItsWay = ({ status, deliveryMode }: RedemptionRow): boolean =>
+  status === 'pending' && deliveryMode === 'digital'
+
 /** Only an in-store code that is pending and in time can be completed or validated; throws the refusal. */
 export function requireCompletable(redemption: RedemptionRow, now: Date): void {
   if (redemption.deliveryMode !== 'in_store')

@@ -1,29 +1,24 @@
-import { type Context, transaction } from '../context.js'
+import { CallsOut, type Context, InOtherHands, type TransactionContext, transaction } from '../context.js'
 import type { CustomerAddress } from '../customers/address.js'
 import { statement } from '../database/sql.js'
 import { AppError, invalid } from '../errors.js'
-import { type CustomerAccount, readAccount } from '../ledger/customer.js'
-import { type LedgerRow, post, settleExpiry } from '../ledger/ledger.js'
+import { type CustomerAccount, lockAccount } from '../ledger/customer.js'
+import { post, settleExpiry } from '../ledger/ledger.js'
 import { addTime } from '../time.js'
-import { checkClaim, lockClaim } from './checks.js'
+import { checkClaim } from './checks.js'
 import { type Taken, takeNow, takingOf } from './immediate.js'
-import { newRedemption } from './new-redemption.js'
-import { resumeExternally, takeExternally } from './provisioning.js'
-import { findByCode, insertRedemption, lockByCodeOf, type RedemptionRow } from './redemption-row.js'
-import { requireCompletable } from './redemptions.rules.js'
+import { type CreatedRedemption, newRedemption } from './new-redemption.js'
+import { outcomeOf } from './provision-outcome.js'
+import { beginProvision, provision, takeLease } from './provisioning.js'
+import { findByCode, findById, insertRedemption, lockByCodeOf, type RedemptionRow } from './redemption-row.js'
+import { isOnItsWay, requireCompletable } from './redemptions.rules.js'
 import { countOnReward } from './reward-count.js'
-import { readRewardFacts } from './reward-facts.js'
-import { type ShippingAddress, sealAddress } from './shipping-address.js'
+import { type RewardFacts, readRewardFacts } from './reward-facts.js'
+import type { ShippingAddress } from './shipping-address.js'
 
 export interface RedemptionRequest extends CustomerAddress {
   rewardId: string
   shippingAddress?: ShippingAddress | null | undefined
-}
-
-/** What creating a redemption gives: with the row that paid for it where that happened at once. */
-export interface CreatedRedemption {
-  redemption: RedemptionRow
-  transaction: LedgerRow | null
 }
 
 /**
@@ -33,32 +28,48 @@ export interface CreatedRedemption {
  * DIGITAL_PROVISION_FAILED.
  */
 export async function createRedemption(ctx: Context, request: RedemptionRequest): Promise<CreatedRedemption> {
-  if (ctx.resumption?.resourceId) return resumeExternally(ctx, ctx.resumption.resourceId)
-  const account = await readAccount(ctx, request)
-  const reward = await readRewardFacts(ctx, request.rewardId, account.tierId)
-  if (reward.deleted) throw new AppError('REWARD_NOT_FOUND')
-  const { shippingAddress } = request
-  if (reward.deliveryMode === 'shipping') {
-    if (!shippingAddress) throw invalid('shippingAddress', 'required for a reward that is shipped')
-    return takeNow(ctx, reward.id, account.id, {
-      fulfilmentStatus: 'unfulfilled',
-      shippingAddress: sealAddress(ctx, shippingAddress),
-    })
-  }
-  if (shippingAddress) throw invalid('shippingAddress', 'only for a reward that is shipped')
-  if (reward.deliveryMode === 'in_store') return giveCode(ctx, reward.id, account.id)
-  if (reward.digitalAssetSource === 'external') return takeExternally(ctx, reward.id, account.id)
-  return takeNow(ctx, reward.id, account.id, {})
+  if (ctx.resumption?.resourceId) return resumeRedemption(ctx, ctx.resumption.resourceId)
+  const created = await transaction(ctx, async (tx) => {
+    const account = await lockAccount(tx, request)
+    const reward = await readRewardFacts(tx, request.rewardId, account.tierId)
+    if (reward.deleted) throw new AppError('REWARD_NOT_FOUND')
+    requireAddressIfShipped(reward, request.shippingAddress)
+    await checkClaim(tx, { reward, account, pointsCost: reward.pointsCost, createdAt: tx.now })
+    await settleExpiry(tx, account)
+    if (reward.deliveryMode === 'in_store') return giveCode(tx, account, reward)
+    if (reward.digitalAssetSource !== 'external')
+      return takeNow(tx, account, reward, request.shippingAddress ?? null)
+    if (ctx.inTransaction) throw new CallsOut()
+    return { redemption: await beginProvision(tx, account, reward), transaction: null }
+  })
+  return isOnItsWay(created.redemption) ? provision(ctx, created.redemption) : created
+}
+
+function requireAddressIfShipped({ deliveryMode }: RewardFacts, address: ShippingAddress | null | undefined) {
+  if (deliveryMode === 'shipping' && !address)
+    throw invalid('shippingAddress', 'required for a reward that is shipped')
+  if (deliveryMode !== 'shipping' && address)
+    throw invalid('shippingAddress', 'only for a reward that is shipped')
 }
 
 /** Name, cost, type and cashback are fixed now; points are taken and eligibility is checked anew on completion. */
-function giveCode(ctx: Context, rewardId: string, customerId: string): Promise<CreatedRedemption> {
-  return transaction(ctx, async (tx) => {
-    const { account, reward } = await lockClaim(tx, rewardId, customerId)
-    const expiresAt = addTime(ctx.now, account.redemptionTtlHours, 'hour', account.timezone)
-    const redemption = await insertRedemption(tx, newRedemption(tx, reward, account, { expiresAt }))
-    return { redemption, transaction: null }
-  })
+async function giveCode(
+  tx: TransactionContext,
+  account: CustomerAccount,
+  reward: RewardFacts,
+): Promise<CreatedRedemption> {
+  const expiresAt = addTime(tx.now, account.redemptionTtlHours, 'hour', account.timezone)
+  const redemption = await insertRedemption(tx, newRedemption(tx, reward, account, { expiresAt }))
+  return { redemption, transaction: null }
+}
+
+/** Goes on with what an earlier try of the same request has made; answers or throws as that would have. */
+async function resumeRedemption(ctx: Context, id: string): Promise<CreatedRedemption> {
+  const { redemption } = await findById(ctx, id)
+  if (!isOnItsWay(redemption)) return outcomeOf(ctx, redemption)
+  const leased = await takeLease(ctx, redemption)
+  if (!leased) throw new InOtherHands()
+  return provision(ctx, leased)
 }
 
 export interface Validation {

@@ -18,18 +18,13 @@ interface WebhookRow {
   assetType: 'code' | 'link' | null
 }
 
-const columns = `digital_webhook_url AS url, digital_webhook_secret AS "sealedSecret", digital_asset_type AS "assetType"`
-
 const find = statement<WebhookRow>(
   'find_reward_webhook',
-  `SELECT ${columns} FROM rewards WHERE business_id = $1 AND id = $2`,
-)
-const findListed = statement<WebhookRow>(
-  'find_listed_reward_webhook',
-  `SELECT ${columns} FROM rewards WHERE business_id = $1 AND id = $2 AND deleted_at IS NULL`,
+  `SELECT digital_webhook_url AS url, digital_webhook_secret AS "sealedSecret", digital_asset_type AS "assetType"
+     FROM rewards WHERE business_id = $1 AND id = $2 AND deleted_at IS NULL`,
 )
 
-/** The webhook of a reward as it is now; undefined where its values do not come from one. */
+/** The webhook of a reward as it is now; undefined where its values do not come from one, or it was deleted. */
 export async function readWebhook(ctx: Context, rewardId: string): Promise<Webhook | undefined> {
   const row = await ctx.sql.row(find, [ctx.business.id, rewardId])
   return row && opened(ctx, row)
@@ -50,7 +45,7 @@ const replaceSecret = statement<{ one: number }>(
  */
 export function rotateWebhookSecret(ctx: Context, { id }: { id: string }): Promise<{ secret: string }> {
   return transaction(ctx, async (tx) => {
-    if (!(await tx.sql.row(findListed, [ctx.business.id, id]))) throw new AppError('REWARD_NOT_FOUND')
+    if (!(await tx.sql.row(find, [ctx.business.id, id]))) throw new AppError('REWARD_NOT_FOUND')
     const { sealed, revealed } = newSigningSecret(tx)
     const replaced = await tx.sql.row(replaceSecret, [ctx.business.id, id, sealed, ctx.now])
     if (!replaced) throw new AppError('REWARD_NOT_EXTERNALLY_SOURCED')
@@ -68,7 +63,7 @@ export interface WebhookTest extends ProvisionResult {
  * breaker neither stops nor counts it. Throws REWARD_NOT_FOUND or REWARD_NOT_EXTERNALLY_SOURCED.
  */
 export async function testWebhook(ctx: Context, { id }: { id: string }): Promise<WebhookTest> {
-  const row = await ctx.sql.row(findListed, [ctx.business.id, id])
+  const row = await ctx.sql.row(find, [ctx.business.id, id])
   if (!row) throw new AppError('REWARD_NOT_FOUND')
   const webhook = opened(ctx, row)
   if (!webhook) throw new AppError('REWARD_NOT_EXTERNALLY_SOURCED')

@@ -16,6 +16,14 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   await tenant.rest(`POST /redemptions/${body.data.redemption.code}/complete`)
   const pool = await createPoolReward(tenant, ['CODE-1', 'CODE-2'])
   await tenant.rest('POST /redemptions', { reward_id: pool.id, user_id })
+  const parcel = await createReward(tenant, { points_cost: 7, delivery_mode: 'shipping' })
+  const address = { name: 'Ada', line1: '1 Main St', city: 'Berlin', country: 'DE' }
+  const sent = await tenant.rest('POST /redemptions', {
+    reward_id: parcel.id,
+    user_id,
+    shipping_address: address,
+  })
+  await tenant.rest(`POST /redemptions/${sent.body.data.redemption.code}/cancel`)
   const { status } = await tenant.rest(`POST /transactions/${issued.body.data.transaction.id}/reverse`)
   if (status !== 409 && status !== 200) throw new Error(`reversing answered ${status}`)
   const reversible = await tenant.rest('POST /points/issue', { user_id, points: 3 })
@@ -33,6 +41,9 @@ const breaks: Record<string, string> = {
   spend: 'UPDATE customers SET spend_minor = spend_minor + 1',
   earned_points: 'UPDATE customers SET earned_points = earned_points - 1',
   redemption_paid_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reward'",
+  redemption_held_once: "UPDATE transactions SET status = 'pending' WHERE source = 'reward'",
+  refunded_once: "UPDATE transactions SET points = points + 1 WHERE source = 'refund'",
+  reward_reserved: 'UPDATE rewards SET reserved_count = 1 WHERE max_redemptions IS NULL',
   reward_cap: 'UPDATE rewards SET redemptions_count = 0',
   pool_value_given_once: `UPDATE redemptions SET status = 'cancelled', completed_at = NULL`,
   pool_counts:

@@ -8,9 +8,9 @@ import { startMailServer, withMailer } from '../helpers/mail-server.js'
 import { idleTransactions, mailsOf, redeemMailed } from '../helpers/mails.js'
 
 /**
- * Seen failing, each with its guard taken out: no lease (two instances send twice, an open message is taken over at
- * once), a Message-ID of its own for each attempt, no pause, no end of attempts, no timeouts, the server's own words as
- * the reason, the transaction of the lease kept open while sending.
+ * Seen failing, each with its guard taken out: no lock or no lease while a mail is sent, a Message-ID of its own for
+ * each attempt, no pause, no end of attempts, no deadline, the server's own words as the reason, refusals for good
+ * repeated, a late failure that overwrites, a password without TLS, the transaction of the lease open while sending.
  */
 
 const MINUTE_MS = 60_000

@@ -83,6 +83,9 @@ CREATE UNIQUE INDEX "pool_values_business_id_reward_id_value_key" ON "pool_value
 CREATE UNIQUE INDEX "pool_values_business_id_redemption_id_key" ON "pool_values"("business_id", "redemption_id");
 
 -- CreateIndex
+CREATE INDEX "webhook_deliveries_business_id_created_at_id_idx" ON "webhook_deliveries"("business_id", "created_at" DESC, "id" DESC);
+
+-- CreateIndex
 CREATE INDEX "webhook_deliveries_business_id_reward_id_created_at_id_idx" ON "webhook_deliveries"("business_id", "reward_id", "created_at" DESC, "id" DESC);
 
 -- CreateIndex
