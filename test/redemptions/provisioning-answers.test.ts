@@ -67,7 +67,7 @@ interface BadAnswer {
   assetType?: 'code' | 'link'
 }
 
-const past = () => new Date(Date.now() - 1000).toISOString()
+const past = () => new Date(Date.now() - 60_000).toISOString()
 
 const badAnswers: Record<string, BadAnswer> = {
   'no answer at all': { answer: () => {}, logged: [null, 'timeout'] },
