@@ -19,6 +19,8 @@ export interface OperationFacts {
   errors: readonly ErrorCode[]
   /** A mutation that stores nothing: an Idempotency-Key means nothing to it. */
   storesNothing: boolean
+  /** Its resolver reads which fields were asked for, to load them in one statement. */
+  readsSelection: boolean
 }
 
 interface Operation<Type extends TypeParam<Types>, Nullable extends boolean> {
@@ -35,12 +37,10 @@ type Result<Type extends TypeParam<Types>, Nullable extends boolean> = MaybeProm
   ShapeFromTypeParam<Types, Type, Nullable>
 >
 
-const factsOf = ({
-  scope,
-  rate = 'default',
-  errors = [],
-  storesNothing = false,
-}: Operation<never, never>): OperationFacts => ({ scope, rate, errors, storesNothing })
+const factsOf = (
+  { scope, rate = 'default', errors = [], storesNothing = false }: Operation<never, never>,
+  resolve: { length: number },
+): OperationFacts => ({ scope, rate, errors, storesNothing, readsSelection: resolve.length > 2 })
 
 /**
  * A mutation: verb first, one `input`. Checks the actor's scope, counts the rate scope (the facade has done so
@@ -57,7 +57,7 @@ export function mutation<
     resolve(ctx: Context, input: z.output<S>, info: GraphQLResolveInfo): Result<Type, Nullable>
   },
 ): void {
-  const facts = factsOf(options as never)
+  const facts = factsOf(options as never, options.resolve)
   builder.mutationField(name, (t) =>
     t.field({
       type: options.type,
@@ -82,7 +82,7 @@ export function query<S extends z.ZodObject, Type extends TypeParam<Types>, Null
     resolve(ctx: Context, args: z.output<S>, info: GraphQLResolveInfo): Result<Type, Nullable>
   },
 ): void {
-  const facts = factsOf(options as never)
+  const facts = factsOf(options as never, options.resolve)
   builder.queryField(name, (t) =>
     t.field({
       type: options.type,

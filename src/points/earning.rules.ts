@@ -21,7 +21,8 @@ export function minorUnits(amount: string, currency: string): number | undefined
 /** 1250 → `12.50` for a currency of two decimals. */
 export const majorUnits = (minor: number | bigint, currency: string): string => {
   const decimals = currencyDecimals(currency)
-  return new Big(minor.toString()).div(new Big(10).pow(decimals)).toFixed(decimals)
+  const digits = minor.toString().padStart(decimals + 1, '0')
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
 /** Points for an amount of money: exact decimals, floored once at the end. */

@@ -18,6 +18,7 @@ export interface Credential {
 export const TRUST_MS = 5_000
 const MAX_CACHED = 50_000
 const MINUTE_MS = 60_000
+const NONE = Promise.resolve(undefined)
 
 const findKey = statement<Credential>(
   'find_api_key',
@@ -53,6 +54,7 @@ export function createAuthentication(database: Database, secrets: Secrets): Auth
     const id = digest.toString('base64')
     const known = cache.get(id)
     if (known && now >= known.checkedAt && now < known.checkedAt + TRUST_MS) return known.credential
+    if (!isWellFormedApiKey(key)) return NONE
     if (cache.size >= MAX_CACHED) cache.clear()
     const credential = database.sql.row(findKey, [digest])
     const entry = { credential, checkedAt: now }
@@ -77,7 +79,7 @@ export function createAuthentication(database: Database, secrets: Secrets): Auth
   return {
     async authenticate(authorization, now) {
       const key = authorization?.match(/^Bearer +(\S+)$/i)?.[1]
-      if (!key || !isWellFormedApiKey(key)) throw new AppError('INVALID_API_KEY')
+      if (!key) throw new AppError('INVALID_API_KEY')
       const credential = await look(key, now.getTime())
       if (!credential || (credential.expiresAt && credential.expiresAt <= now))
         throw new AppError('INVALID_API_KEY')

@@ -68,7 +68,7 @@ function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyo
   checkSources(route, variables)
   const input = getNamedType(variables.get('input'))
   return {
-    execute: executorOf(schema, document),
+    execute: executorOf(schema, document, facts),
     rootKey: root.alias?.value ?? root.name.value,
     isWrite: operation.operation === 'mutation' && !facts.storesNothing,
     facts,

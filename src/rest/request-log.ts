@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { Middleware } from 'koa'
 import type { Logger } from 'pino'
-import { v7 as uuidv7 } from 'uuid'
 
 const USABLE_ID = /^[\w.:-]{1,128}$/
 
@@ -10,7 +10,7 @@ export const requestLog =
   async (koa, next) => {
     const startedAt = performance.now()
     const sent = koa.get('X-Request-Id')
-    const requestId = USABLE_ID.test(sent) ? sent : uuidv7()
+    const requestId = USABLE_ID.test(sent) ? sent : randomUUID()
     koa.state.requestId = requestId
     koa.set('X-Request-Id', requestId)
     await next()
