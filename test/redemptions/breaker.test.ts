@@ -4,10 +4,12 @@ import { testClock } from '../helpers/app.js'
 import {
   assertAudit,
   customerWith,
+  gate,
   PROVISION_FAILED,
   pointsOf,
   said,
   startExternal,
+  until,
 } from '../helpers/external.js'
 import type { Resource } from '../helpers/factories.js'
 
@@ -118,5 +120,27 @@ test('a probe that fails stops the calls for another 60 seconds; one that succee
   t.is(mint.keys.length, 6)
   clock.advance(PAUSE_MS)
   t.is(await take(reward), '201 ok')
+  t.is(await take(reward), '201 ok')
+})
+
+test('while the probe is on its way all others are refused, and its success lets the next through', async (t) => {
+  const { tenant, clock, mint, beside, take, reward: create } = await setUp(t)
+  const other = await beside()
+  const reward = await create({ points_cost: 1 })
+  mint.answer = fails
+  for (let call = 0; call < 5; call++) await take(reward)
+  clock.advance(2 * PAUSE_MS)
+  const probe = gate()
+  mint.answer = probe.before(mint.receiver)
+  const answers: string[] = []
+  const all = Array.from({ length: 15 }, async (_, index) => {
+    answers.push(await take(reward, index % 2 ? other : tenant.rest))
+  })
+  await until('all others have an answer', () => answers.length === 14)
+  t.deepEqual(answers, Array(14).fill(PROVISION_FAILED))
+  probe.open()
+  await Promise.all(all)
+  t.is(answers.at(-1), '201 ok')
+  t.is(mint.keys.length, 6)
   t.is(await take(reward), '201 ok')
 })

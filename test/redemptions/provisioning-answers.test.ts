@@ -143,7 +143,7 @@ const badAnswers: Record<string, BadAnswer> = {
     logged: [null, 'invalid_response'],
   },
   ...Object.fromEntries(
-    [301, 302, 303, 307, 308, 300, 304, 400, 401, 404, 409, 429, 500, 502, 503].map((status) => [
+    [300, 301, 302, 303, 304, 305, 306, 307, 308, 400, 401, 404, 409, 429, 500, 502, 503].map((status) => [
       `status ${status}`,
       {
         answer: (_request, response) =>
