@@ -88,7 +88,7 @@ test('the worker of either instance runs a sweep that is asked for', async (t) =
     [one, two].map((app) => startJobs({ ...app, mailer: undefined }, app.databaseUrl, log)),
   )
   t.teardown(() => Promise.all(jobs.map((each) => each.stop())))
-  await quickAddJob({ connectionString: one.databaseUrl }, 'expire_redemptions', {})
+  await quickAddJob({ pgPool: one.database.pool }, 'expire_redemptions', {})
   for (let tries = 0; tries < 200; tries++) {
     const [first] = await statuses()
     if (first?.status === 'expired') break
