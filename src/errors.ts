@@ -43,6 +43,7 @@ export const catalogue = {
 
   // Things that are not there (or belong to another business: the same answer)
   REWARD_NOT_FOUND: { status: 404, message: 'Reward not found', storable: true },
+  PROMOTION_NOT_FOUND: { status: 404, message: 'Promotion not found', storable: true },
   REDEMPTION_NOT_FOUND: { status: 404, message: 'Redemption not found', storable: true },
   IMAGE_NOT_FOUND: { status: 404, message: 'Image not found' },
   MAIL_NOT_FOUND: { status: 404, message: 'Mail not found', storable: true },

@@ -172,6 +172,15 @@ export const auditChecks: readonly AuditCheck[] = [
             FROM rewards w WHERE $1::uuid IS NULL OR w.business_id = $1`,
   },
   {
+    name: 'interested_count',
+    says: 'the customers who have marked interest in a promotion are counted',
+    sql: `SELECT p.id, p.interested_count = s.value AS ok
+            FROM promotions p LEFT JOIN LATERAL (
+              SELECT count(*) AS value FROM promotion_interests i
+               WHERE i.business_id = p.business_id AND i.promotion_id = p.id) s ON true
+           WHERE $1::uuid IS NULL OR p.business_id = $1`,
+  },
+  {
     name: 'reversed_once',
     says: 'an earning is taken back at most once, whole, and from its own customer',
     sql: `SELECT o.id, count(*) = 1 AND bool_and(r.points = o.points AND r.customer_id = o.customer_id

@@ -44,34 +44,47 @@ export const accountJoins = `
   JOIN businesses b ON b.id = c.business_id
   LEFT JOIN tiers t ON t.business_id = c.business_id AND t.id = c.tier_id`
 
-const find = (name: string, where: string, lock: string): Statement<CustomerAccount> =>
-  statement(
-    name,
-    `SELECT ${accountColumns} FROM customers c ${accountJoins}
-      WHERE c.business_id = $1 AND ${where} AND c.erased_at IS NULL ${lock}`,
-  )
-
 const byIdentifier =
   'c.id = (SELECT customer_id FROM customer_identifiers WHERE business_id = $1 AND value = $2)'
+
+/** How an account is found: by either way in which a customer is addressed. */
+interface AccountStatements<Account extends CustomerAccount> {
+  byId: Statement<Account>
+  byIdentifier: Statement<Account>
+}
+
+/** Statements that find an account, with `further` columns of whoever asks; their values begin at `$3`. */
+export function accountStatements<Account extends CustomerAccount = CustomerAccount>(
+  name: string,
+  { lock = false, further }: { lock?: boolean; further?: string } = {},
+): AccountStatements<Account> {
+  const find = (by: string, where: string) =>
+    statement<Account>(
+      `${name}_${by}`,
+      `SELECT ${accountColumns}${further === undefined ? '' : `, ${further}`} FROM customers c ${accountJoins}
+        WHERE c.business_id = $1 AND ${where} AND c.erased_at IS NULL ${lock ? LOCK : ''}`,
+    )
+  return { byId: find('by_id', 'c.id = $2'), byIdentifier: find('by_identifier', byIdentifier) }
+}
+
 // Foreign keys to the customer need not wait for a change of balance.
 const LOCK = 'FOR NO KEY UPDATE OF c'
 
-const readById = find('read_account_by_id', 'c.id = $2', '')
-const readByIdentifier = find('read_account_by_identifier', byIdentifier, '')
-const lockById = find('lock_account_by_id', 'c.id = $2', LOCK)
-const lockByIdentifier = find('lock_account_by_identifier', byIdentifier, LOCK)
+const read = accountStatements('read_account')
+const lock = accountStatements('lock_account', { lock: true })
 
-async function take(
+/** The account that `statements` find; throws CUSTOMER_ADDRESS or CUSTOMER_NOT_FOUND. */
+export async function takeAccount<Account extends CustomerAccount>(
   ctx: Context,
   address: CustomerAddress,
-  byId: Statement<CustomerAccount>,
-  byValue: Statement<CustomerAccount>,
-): Promise<CustomerAccount> {
+  statements: AccountStatements<Account>,
+  further: readonly unknown[] = [],
+): Promise<Account> {
   const one = requireOneAddress(address)
   const account =
     'userId' in one
-      ? await ctx.sql.row(byId, [ctx.business.id, one.userId])
-      : await ctx.sql.row(byValue, [ctx.business.id, one.identifier])
+      ? await ctx.sql.row(statements.byId, [ctx.business.id, one.userId, ...further])
+      : await ctx.sql.row(statements.byIdentifier, [ctx.business.id, one.identifier, ...further])
   if (!account) throw new AppError('CUSTOMER_NOT_FOUND')
   ctx.customerIds.add(account.id)
   return account
@@ -79,11 +92,11 @@ async function take(
 
 /** The account as it is; throws CUSTOMER_ADDRESS or CUSTOMER_NOT_FOUND. */
 export const readAccount = (ctx: Context, address: CustomerAddress): Promise<CustomerAccount> =>
-  take(ctx, address, readById, readByIdentifier)
+  takeAccount(ctx, address, read)
 
 /**
  * The account, locked until the transaction ends: the first lock of every balance change (lock order: customer,
  * redemption, pool value, reward). Throws as `readAccount`.
  */
 export const lockAccount = (ctx: TransactionContext, address: CustomerAddress): Promise<CustomerAccount> =>
-  take(ctx, address, lockById, lockByIdentifier)
+  takeAccount(ctx, address, lock)

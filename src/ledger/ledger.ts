@@ -47,6 +47,10 @@ export interface LedgerRow {
   redemptionId: string | null
   reversesId: string | null
   description: string | null
+  /** Decimal: what the points of an amount were multiplied by; null where they were given exactly. */
+  multiplier: string | null
+  /** The promotion that is part of the multiplier. */
+  promotionId: string | null
   occurredAt: Date
   createdAt: Date
 }
@@ -56,7 +60,7 @@ export const ledgerColumns = `
   business_id AS "businessId", id, customer_id AS "customerId", type, status, source, points,
   amount_minor AS "amountMinor", currency, device_id AS "deviceId", location_id AS "locationId",
   reward_id AS "rewardId", redemption_id AS "redemptionId", reverses_id AS "reversesId", description,
-  occurred_at AS "occurredAt", created_at AS "createdAt"`
+  multiplier, promotion_id AS "promotionId", occurred_at AS "occurredAt", created_at AS "createdAt"`
 
 /** What is to be booked on a locked account. */
 export interface Entry {
@@ -72,6 +76,8 @@ export interface Entry {
   redemptionId?: string | null
   reversesId?: string | null
   description?: string | null
+  multiplier?: string | null
+  promotionId?: string | null
   /** What spend (minor units) and tier progress change by; default 0. */
   spendMinor?: number
   earnedPoints?: number
@@ -105,8 +111,9 @@ const postEntry = statement<{ balance: number; visitCount: number; lastVisitAt: 
    ), row AS (
      INSERT INTO transactions (business_id, id, customer_id, type, status, source, points, amount_minor, currency,
                                device_id, location_id, reward_id, redemption_id, reverses_id, description,
-                               occurred_at, created_at)
-     SELECT $1, $3, $2, $11, 'completed', $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $6::timestamptz, $10::timestamptz
+                               occurred_at, created_at, multiplier, promotion_id)
+     SELECT $1, $3, $2, $11, 'completed', $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $6::timestamptz, $10::timestamptz,
+            $23, $24
        FROM account
      RETURNING type, status
    ), counted AS (
@@ -149,6 +156,8 @@ export async function post(
     redemptionId: entry.redemptionId ?? null,
     reversesId: entry.reversesId ?? null,
     description: entry.description ?? null,
+    multiplier: entry.multiplier ?? null,
+    promotionId: entry.promotionId ?? null,
     occurredAt,
     createdAt: ctx.now,
   }
@@ -175,6 +184,8 @@ export async function post(
     row.reversesId,
     row.description,
     shardOf(row.customerId),
+    row.multiplier,
+    row.promotionId,
   ])
   // The account is locked and was checked above: the guard in the statement is the database's own word.
   if (!posted) throw new AppError('INSUFFICIENT_POINTS', free)

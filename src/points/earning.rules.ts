@@ -25,9 +25,10 @@ export const majorUnits = (minor: number | bigint, currency: string): string => 
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
+/** Several multipliers as one, exactly: `1.5`, `2` → `3`. */
+export const product = (multipliers: readonly string[]): string =>
+  multipliers.reduce((all, multiplier) => all.times(multiplier), new Big(1)).toFixed()
+
 /** Points for an amount of money: exact decimals, floored once at the end. */
-export const earnedPoints = (amount: string, pointsPerUnit: string, ...multipliers: string[]): number =>
-  multipliers
-    .reduce((points, multiplier) => points.times(multiplier), new Big(amount).times(pointsPerUnit))
-    .round(0, Big.roundDown)
-    .toNumber()
+export const earnedPoints = (amount: string, pointsPerUnit: string, multiplier: string): number =>
+  new Big(amount).times(pointsPerUnit).times(multiplier).round(0, Big.roundDown).toNumber()

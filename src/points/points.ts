@@ -4,7 +4,10 @@ import { statement } from '../database/sql.js'
 import { AppError, invalid } from '../errors.js'
 import { type CustomerAccount, lockAccount, readAccount } from '../ledger/customer.js'
 import { type LedgerRow, MAX_BALANCE, post, settleExpiry, type TransactionSource } from '../ledger/ledger.js'
-import { earnedPoints, minorUnits } from './earning.rules.js'
+import { bestMultiplier } from '../promotions/promotions.rules.js'
+import { localDate } from '../time.js'
+import { type Earner, lockEarner } from './earner.js'
+import { earnedPoints, minorUnits, product } from './earning.rules.js'
 
 export interface PointsResult {
   transaction: LedgerRow
@@ -21,16 +24,18 @@ export interface IssueInput extends CustomerAddress {
 }
 
 /**
- * Gives points: exactly `points`, or what `amount` earns (rate × tier multiplier, floored once). Throws
- * CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND, BALANCE_LIMIT_REACHED, or InvalidInput naming `amount` or `occurredAt`.
+ * Gives points: exactly `points`, or what `amount` earns (rate × tier multiplier × best promotion, as of
+ * `occurredAt`, floored once). Throws CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND, BALANCE_LIMIT_REACHED, or InvalidInput
+ * naming `amount` or `occurredAt`.
  */
 export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResult> {
   const occurredAt = input.occurredAt ?? ctx.now
   if (occurredAt > ctx.now) throw invalid('occurredAt', 'must not be in the future')
   return transaction(ctx, async (tx) => {
-    const account = await lockAccount(tx, input)
+    const account = await lockEarner(tx, input, occurredAt)
     await settleExpiry(tx, account)
-    const earned = input.amount == null ? { points: input.points! } : purchase(account, input.amount)
+    const earned =
+      input.amount == null ? { points: input.points! } : purchase(account, input.amount, occurredAt)
     const row = await post(tx, account, {
       type: 'earn',
       source: sourceOf(ctx),
@@ -44,12 +49,16 @@ export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResu
   })
 }
 
-function purchase(account: CustomerAccount, amount: string) {
-  const amountMinor = minorUnits(amount, account.currency)
-  if (amountMinor === undefined) throw invalid('amount', `has more decimals than ${account.currency} has`)
-  const points = earnedPoints(amount, account.earnPointsPerUnit, account.tierPointsMultiplier)
+function purchase(earner: Earner, amount: string, occurredAt: Date) {
+  const { currency, timezone, tierPointsMultiplier } = earner
+  const amountMinor = minorUnits(amount, currency)
+  if (amountMinor === undefined) throw invalid('amount', `has more decimals than ${currency} has`)
+  const promotion = bestMultiplier(earner.promotionsNear ?? [], localDate(occurredAt, timezone))
+  const multiplier = product([tierPointsMultiplier, promotion?.pointsMultiplier ?? '1'])
+  const points = earnedPoints(amount, earner.earnPointsPerUnit, multiplier)
   if (points > MAX_BALANCE) throw new AppError('BALANCE_LIMIT_REACHED', MAX_BALANCE)
-  return { points, amountMinor, currency: account.currency, spendMinor: amountMinor }
+  const promotionId = promotion?.id ?? null
+  return { points, amountMinor, currency, spendMinor: amountMinor, multiplier, promotionId }
 }
 
 /** Who gave or took the points, as rows say it. */

@@ -1,6 +1,7 @@
 import { businessRoutes } from '../businesses/businesses.routes.js'
 import { customerRoutes } from '../customers/customers.routes.js'
 import { pointsRoutes } from '../points/points.routes.js'
+import { promotionRoutes } from '../promotions/promotions.routes.js'
 import { redemptionRoutes } from '../redemptions/redemptions.routes.js'
 import { poolRoutes } from '../rewards/pool.routes.js'
 import { rewardImageRoutes } from '../rewards/reward-image.routes.js'
@@ -14,6 +15,7 @@ export const routes: readonly Route[] = [
   ...businessRoutes,
   ...customerRoutes,
   ...pointsRoutes,
+  ...promotionRoutes,
   ...redemptionRoutes,
   ...rewardRoutes,
   ...rewardImageRoutes,

@@ -9,9 +9,9 @@ import {
   TierGateMode,
   TimeUnit,
 } from '../database/generated/prisma/client.js'
-import { boolean, date, int, oneOf, text, upload, uuid } from '../graphql/bounds.js'
+import { boolean, date, int, oneOf, text, uuid } from '../graphql/bounds.js'
 import { inputType } from '../graphql/input.js'
-import { MAX_WEBHOOK_URL_LENGTH, webhookUrlProblem } from '../outbound/webhook-url.rules.js'
+import { IMAGE_DESCRIPTION, imageFields, publicHttpsUrl } from '../images/image-input.js'
 
 /**
  * The writable fields of a reward, each with its own bounds (spec §2, Reward; docs: decisions, HTTP). What holds
@@ -120,11 +120,6 @@ const tierOverrides = z
     }
   })
 
-const publicHttpsUrl = text(1, MAX_WEBHOOK_URL_LENGTH).check(({ value, issues }) => {
-  const message = webhookUrlProblem(value)
-  if (message !== undefined) issues.push({ code: 'custom', message, input: value })
-})
-
 const name = text(1, 200)
 const pointsCost = int(0, MAX_POINTS_COST)
 
@@ -174,17 +169,8 @@ export const DeleteReward = inputType('DeleteRewardInput', z.strictObject({ id: 
 
 export const SetRewardImage = inputType(
   'SetRewardImageInput',
-  z.strictObject({
-    id: uuid(),
-    image: upload().nullish(),
-    imageBase64: z.string('must be a string').nullish().describe('Raw, or a `data:image/…;base64,` URI.'),
-    contentType: z
-      .string('must be a string')
-      .nullish()
-      .describe('Of raw base64: image/jpeg, image/png or image/webp.'),
-    imageUrl: publicHttpsUrl.nullish().describe('Public https address, downloaded once.'),
-  }),
-  'A JPEG, PNG or WebP of at most 5 MB, from exactly one source.',
+  z.strictObject({ id: uuid(), ...imageFields }),
+  IMAGE_DESCRIPTION,
 )
 
 export const DeleteRewardImage = inputType('DeleteRewardImageInput', z.strictObject({ id: uuid() }))

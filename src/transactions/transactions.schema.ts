@@ -1,3 +1,4 @@
+import Big from 'big.js'
 import * as z from 'zod'
 import {
   TransactionSource,
@@ -41,6 +42,13 @@ export const TransactionType = ref.implement({
         amountMinor === null || currency === null ? null : majorUnits(amountMinor, currency),
     }),
     description: t.exposeString('description', { nullable: true }),
+    multiplier: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Of the points of an amount: that of the tier times that of the promotion.',
+      resolve: ({ multiplier }) => (multiplier === null ? null : new Big(multiplier).toFixed()),
+    }),
+    promotionId: t.expose('promotionId', { type: 'UUID', nullable: true }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),

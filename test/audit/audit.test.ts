@@ -1,7 +1,7 @@
 import test from 'ava'
 import { audit } from '../../src/audit/audit.js'
 import { createTenant, startApp } from '../helpers/app.js'
-import { createCustomer, createPoolReward, createReward } from '../helpers/factories.js'
+import { createCustomer, createPoolReward, createPromotion, createReward } from '../helpers/factories.js'
 
 /** A business in which everything that is audited has happened at least once. */
 async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
@@ -28,6 +28,8 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   if (status !== 409 && status !== 200) throw new Error(`reversing answered ${status}`)
   const reversible = await tenant.rest('POST /points/issue', { user_id, points: 3 })
   await tenant.rest(`POST /transactions/${reversible.body.data.transaction.id}/reverse`)
+  const promotion = await createPromotion(tenant)
+  await tenant.rest(`POST /promotions/${promotion.id}/interest`, { user_id })
   return { app, tenant }
 }
 
@@ -49,6 +51,7 @@ const breaks: Record<string, string> = {
   pool_counts:
     'UPDATE rewards SET pool_available = pool_available + 1, pool_consumed = pool_consumed - 1 WHERE pool_consumed > 0',
   pool_activity: 'UPDATE rewards SET deactivated_by_pool = NOT deactivated_by_pool',
+  interested_count: 'UPDATE promotions SET interested_count = interested_count + 1',
   reversed_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reversal'",
   transaction_counts: 'UPDATE transaction_counts SET count = count + 1',
 }

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { CompiledRoute } from '../../src/rest/compile.js'
 import type { Tenant } from '../helpers/app.js'
-import { createCustomer, createReward, type Resource } from '../helpers/factories.js'
+import { createCustomer, createPromotion, createReward, type Resource } from '../helpers/factories.js'
 import { thingsOf } from './samples.js'
 
 /** The ids and codes of one business's things, one of each kind: what the contract suite's requests are about. */
@@ -13,6 +13,7 @@ const strangers = {
   identifier: () => `nobody-${uuidv7()}`,
   identifierId: uuidv7,
   transactionId: uuidv7,
+  promotionId: uuidv7,
   rewardId: uuidv7,
   poolRewardId: uuidv7,
   externalRewardId: uuidv7,
@@ -51,6 +52,7 @@ function makersFor(tenant: Tenant): Record<keyof Things, () => Promise<string>> 
     identifier: async () => (await customer()).created.identifiers[0].value,
     identifierId: async () => (await customer()).created.identifiers[0].id,
     transactionId: async () => (await customer()).transactionId,
+    promotionId: async () => (await createPromotion(tenant)).id,
     rewardId: async () => (await reward({})).id,
     poolRewardId: async () => (await reward({ ...digital, digital_asset_source: 'pool' })).id,
     externalRewardId: async () => {

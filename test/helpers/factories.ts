@@ -33,6 +33,20 @@ export async function createCustomer(
   return body.data.customer
 }
 
+/** A promotion without days, which doubles points. */
+export async function createPromotion(
+  { rest }: Pick<Tenant, 'rest'>,
+  overrides: Record<string, unknown> = {},
+): Promise<Resource> {
+  const { status, body, text } = await rest('POST /promotions', {
+    name: 'Double points',
+    points_multiplier: '2',
+    ...overrides,
+  })
+  if (status !== 201) throw new Error(`POST /promotions: ${status} ${text}`)
+  return body.data.promotion
+}
+
 let lastRank = 0
 
 /** A tier above all that were created before it. */
