@@ -39,7 +39,7 @@ export function restApi({
   stalledAfterMs = STALLED_AFTER_MS,
 }: EngineDeps): Middleware {
   const router = new Router({ prefix: API_PREFIX, sensitive: true })
-  for (const route of compileRoutes(schema, routes)) {
+  for (const route of compileTable(schema, routes)) {
     router[route.method](route.path, async (koa: ParameterizedContext) => {
       koa.state.route = route.name
       const ctx = await admission.admit(koa, route.facts.rate)
@@ -76,6 +76,15 @@ export function restApi({
       throw new AppError('METHOD_NOT_ALLOWED')
     })
   }
+}
+
+const compiledTables = new WeakMap<readonly Route[], CompiledRoute[]>()
+
+/** The table compiled for the one schema of the process, once for all apps in it. */
+function compileTable(schema: GraphQLSchema, routes: readonly Route[]): CompiledRoute[] {
+  const compiled = compiledTables.get(routes) ?? compileRoutes(schema, routes)
+  compiledTables.set(routes, compiled)
+  return compiled
 }
 
 /** Literal paths before those with parameters, whatever the order of the rows: `/customers/lookup` is no user id. */
