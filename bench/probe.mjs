@@ -1,5 +1,6 @@
 // Loaded into the measured processes beside their own code (`node --import`). Over the IPC channel it answers how
-// much processor time the process has used so far (`cpu`), and takes a profile between `profile` and `profiled`.
+// much processor time the process has used so far (`cpu`) and how much memory at most (`memory`, in KB), and takes a
+// profile between `profile` and `profiled`.
 import { Session } from 'node:inspector/promises'
 
 const session = new Session()
@@ -7,6 +8,7 @@ session.connect()
 
 const answers = {
   cpu: async () => process.cpuUsage(),
+  memory: async () => process.resourceUsage().maxRSS,
   profile: async () => {
     await session.post('Profiler.enable')
     await session.post('Profiler.start')

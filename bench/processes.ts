@@ -28,6 +28,8 @@ export interface Measurable {
   port: number
   /** Processor time used since it started, in microseconds, of all threads. */
   cpuMicroseconds(): Promise<number>
+  /** Resident memory at its highest, since it was started. */
+  peakMemoryBytes(): Promise<number>
   startProfile(): Promise<void>
   stopProfile(): Promise<CpuProfile>
   stop(): Promise<void>
@@ -113,6 +115,7 @@ async function started(
       const { user, system } = await ask<NodeJS.CpuUsage>('cpu')
       return user + system
     },
+    peakMemoryBytes: async () => 1024 * (await ask<number>('memory')),
     startProfile: () => ask('profile'),
     stopProfile: () => ask('profiled'),
     stop: () => end(child),
