@@ -2,6 +2,7 @@ import pg from 'pg'
 import { createApiKey } from '../src/businesses/accounts.js'
 import { openDatabase } from '../src/database/database.js'
 import { createSecrets } from '../src/secrets.js'
+import { fillPools } from './pool.js'
 import type { Subject } from './recorded.js'
 import { customerId, customerIdSql, REWARD_COST, REWARD_ID } from './tenants.js'
 import type { Material } from './workloads.js'
@@ -9,11 +10,14 @@ import type { Material } from './workloads.js'
 interface Wanted {
   businessId: string
   customers: number
-  /** Redemption codes that are to be pending. */
+  /** Redemption codes that are to be pending; as many values have the code pools. */
   codes: number
 }
 
-/** Makes what a run uses up or must know: an API key and pending redemptions, one for each completion. */
+/**
+ * Makes what a run uses up or must know: an API key, pending redemptions, one for each completion, and values in the
+ * code pools.
+ */
 export async function prepare(
   url: string,
   secret: string,
@@ -35,6 +39,7 @@ export async function prepare(
       [businessId],
     )
     const { rows } = await client.query<{ code: string }>(INSERT_PENDING, [businessId, wanted, customers])
+    await fillPools(client, businessId, wanted)
     await client.query('VACUUM ANALYZE redemptions, transactions, customers, transaction_counts')
     const codes = rows.map(({ code }) => code)
     return {

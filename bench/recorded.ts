@@ -4,9 +4,10 @@ import type { Context } from '../src/context.js'
 import { type Sql, type Statement, sqlOn } from '../src/database/sql.js'
 import { type Answer, once } from '../src/idempotency.js'
 import { issuePoints, readBalance } from '../src/points/points.js'
-import { completeRedemption } from '../src/redemptions/redemptions.js'
+import { completeRedemption, createRedemption } from '../src/redemptions/redemptions.js'
 import { createSecrets } from '../src/secrets.js'
 import { listTransactions } from '../src/transactions/transactions.js'
+import { poolRewardId } from './pool.js'
 import { BENCH_BUSINESS } from './tenants.js'
 
 /** A statement as the service runs it, with the values of one run. */
@@ -50,6 +51,9 @@ export async function recordCalls(pool: pg.Pool, subject: Subject) {
     issue: await record(issue),
     keyedIssue: await record(keyed(issue)),
     complete: await record(complete),
+    poolRedemption: await record((ctx) =>
+      createRedemption(ctx, { rewardId: poolRewardId(0), userId: customerId }),
+    ),
   }
 }
 

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { v7 as uuidv7 } from 'uuid'
 import { openDatabase } from '../src/database/database.js'
 import { shardOf } from '../src/ledger/ledger.js'
+import { generateCode } from '../src/redemptions/code.js'
 import { type Call, recordCalls, type Subject } from './recorded.js'
 import { BENCH_BUSINESS } from './tenants.js'
 
@@ -51,6 +52,25 @@ const [lockCode, readReward, postRedeem, completeRedemption, countRedemption] = 
   'read_reward_facts',
   'ledger_post',
   'complete_redemption',
+  'count_redemption',
+)
+
+const [
+  lockCustomer,
+  readPoolReward,
+  lockValue,
+  insertRedemption,
+  consumeValue,
+  postPayment,
+  countPoolRedemption,
+] = statements(
+  recorded.poolRedemption,
+  'lock_account_by_id',
+  'read_reward_facts',
+  'lock_free_pool_value',
+  'insert_redemption',
+  'consume_pool_value',
+  'ledger_post',
   'count_redemption',
 )
 
@@ -192,6 +212,49 @@ async function complete(client: pg.PoolClient, code: string) {
   })
 }
 
+/** The value is stored with the redemption, as it is: nothing is encrypted. */
+async function redeemFromPool(client: pg.PoolClient, body: { reward_id: string; user_id: string }) {
+  const { reward_id, user_id } = body
+  const now = new Date()
+  await run(client, lockCustomer, { 1: user_id })
+  const [reward] = await run(client, readPoolReward, { 1: reward_id })
+  const { name, type, pointsCost, digitalAssetType } = reward!
+  const [locked] = await run(client, lockValue, { 1: reward_id })
+  const { id: valueId, value } = locked!
+  const id = uuidv7()
+  const code = generateCode()
+  const stored = { 1: id, 2: code, 3: reward_id, 4: user_id, 12: now, 14: now, 21: Buffer.from(value) }
+  await run(client, insertRedemption, stored)
+  await run(client, consumeValue, { 1: valueId, 2: id, 3: now })
+  const payment = uuidv7()
+  const entry = entryValues(user_id, payment, -pointsCost, now)
+  await run(client, postPayment, { ...entry, 17: reward_id, 18: id })
+  await run(client, countPoolRedemption, { 1: reward_id })
+  return success('Redemption created successfully', {
+    redemption: {
+      code,
+      status: 'completed',
+      reward_name: name,
+      points_cost: pointsCost,
+      type,
+      cashback_cents: 0,
+    },
+    details: {
+      id,
+      reward_id,
+      user_id,
+      delivery_mode: 'digital',
+      fulfilment_status: null,
+      shipping_address: null,
+      created_at: now,
+      expires_at: null,
+      completed_at: now,
+    },
+    asset: { type: digitalAssetType, value, expires_at: null },
+    transaction: { id: payment, type: 'redeem', points: pointsCost, created_at: now },
+  })
+}
+
 const success = (message: string, data: object): string => JSON.stringify({ success: true, message, data })
 
 async function bodyOf(request: IncomingMessage) {
@@ -208,6 +271,7 @@ async function answer(request: IncomingMessage): Promise<string> {
   if (path.startsWith('/redemptions/')) return inTransaction((client) => complete(client, path.slice(13, 21)))
   const key = request.headers['idempotency-key']
   const body = await bodyOf(request)
+  if (path === '/redemptions') return inTransaction((client) => redeemFromPool(client, body))
   return inTransaction((client) =>
     typeof key === 'string' ? keyedIssue(client, key, body) : issue(client, body),
   )

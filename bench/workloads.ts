@@ -1,3 +1,4 @@
+import { anyPoolReward } from './pool.js'
 import { customerId } from './tenants.js'
 
 /** What the requests of one run are made of. */
@@ -87,6 +88,17 @@ export const workloads: readonly Workload[] = [
     *requests({ codes }) {
       for (const code of codes) yield { method: 'POST', path: `/redemptions/${code}/complete` }
       return undefined
+    },
+  },
+  {
+    name: 'POST /redemptions, code pool',
+    *requests(material) {
+      for (;;)
+        yield {
+          method: 'POST',
+          path: '/redemptions',
+          body: { reward_id: anyPoolReward(), user_id: anyCustomer(material) },
+        }
     },
   },
 ]
