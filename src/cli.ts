@@ -4,6 +4,7 @@ import { addBusinessCommands } from './cli/business.js'
 import { InvalidOption, type Terminal } from './cli/command.js'
 import { addInstallationCommands } from './cli/installation.js'
 import { addKeyCommands } from './cli/key.js'
+import { addRaffleCommands } from './cli/raffle.js'
 import { addServeCommand } from './cli/serve.js'
 import { DatabaseStartError } from './database/start-error.js'
 import { OperatorError } from './operator-error.js'
@@ -25,6 +26,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   addInstallationCommands(program, terminal)
   addBusinessCommands(program, terminal)
   addKeyCommands(program, terminal)
+  addRaffleCommands(program, terminal)
   try {
     await program.parseAsync(args, { from: 'user' })
     return terminal.exitCode

@@ -44,6 +44,7 @@ export const catalogue = {
   // Things that are not there (or belong to another business: the same answer)
   REWARD_NOT_FOUND: { status: 404, message: 'Reward not found', storable: true },
   PROMOTION_NOT_FOUND: { status: 404, message: 'Promotion not found', storable: true },
+  RAFFLE_NOT_FOUND: { status: 404, message: 'Raffle not found', storable: true },
   REDEMPTION_NOT_FOUND: { status: 404, message: 'Redemption not found', storable: true },
   IMAGE_NOT_FOUND: { status: 404, message: 'Image not found' },
   MAIL_NOT_FOUND: { status: 404, message: 'Mail not found', storable: true },
@@ -80,6 +81,19 @@ export const catalogue = {
 
   // Tiers
   TIER_RANK_TAKEN: { status: 409, message: 'TIER_RANK_TAKEN', storable: true },
+
+  // Raffles (spec §3)
+  RAFFLE_NOT_OPEN: { status: 409, message: withValue('RAFFLE_NOT_OPEN'), storable: true },
+  RAFFLE_ENTRY_LIMIT_REACHED: {
+    status: 409,
+    message: withValue('RAFFLE_ENTRY_LIMIT_REACHED'),
+    storable: true,
+  },
+  RAFFLE_FULL: { status: 409, message: 'RAFFLE_FULL', storable: true },
+  RAFFLE_HAS_ENTRIES: { status: 409, message: 'RAFFLE_HAS_ENTRIES', storable: true },
+  RAFFLE_NOT_ACTIVE: { status: 409, message: withValue('RAFFLE_NOT_ACTIVE'), storable: true },
+  RAFFLE_NOT_DRAWN: { status: 409, message: withValue('RAFFLE_NOT_DRAWN'), storable: true },
+  RAFFLE_NOT_CANCELLABLE: { status: 409, message: withValue('RAFFLE_NOT_CANCELLABLE'), storable: true },
 
   // Redemptions (spec §4 note 1, §7)
   REDEMPTION_NOT_IN_STORE: { status: 400, message: withValue('REDEMPTION_NOT_IN_STORE'), storable: true },

@@ -1,3 +1,5 @@
+import { raffleChecks } from './raffle-checks.js'
+
 /**
  * The invariants that must hold whatever happens (docs: decisions; README, Audit). Each is one query that gives a
  * row per audited thing: `id` and whether it is `ok`. `$1` is a business, or null for all.
@@ -186,9 +188,10 @@ export const auditChecks: readonly AuditCheck[] = [
     sql: `SELECT o.id, count(*) = 1 AND bool_and(r.points = o.points AND r.customer_id = o.customer_id
                  AND o.type = 'earn' AND r.type = 'redeem') AS ok
             FROM transactions r JOIN transactions o ON o.business_id = r.business_id AND o.id = r.reverses_id
-           WHERE r.status = 'completed' AND ($1::uuid IS NULL OR r.business_id = $1)
+           WHERE r.status = 'completed' AND r.source = 'reversal' AND ($1::uuid IS NULL OR r.business_id = $1)
            GROUP BY o.business_id, o.id`,
   },
+  ...raffleChecks,
   {
     name: 'transaction_counts',
     says: 'the kept counts of transactions are the rows there are',

@@ -2,6 +2,7 @@ import { type Context, type TransactionContext, transaction } from '../context.j
 import { catalogue } from '../errors.js'
 import { lockAccount } from '../ledger/customer.js'
 import { settleExpiry, writeOff } from '../ledger/ledger.js'
+import { withdrawFromRaffles } from '../raffles/withdrawal.js'
 import { addressOf } from './address.js'
 
 /**
@@ -19,10 +20,11 @@ export function eraseCustomer(ctx: Context, { customer }: { customer: string }):
   })
 }
 
-/** Locks the customer and takes what is free; held points stay until their redemption is settled. */
+/** Locks the customer and takes what is free, refunds of raffles included; held points stay until their redemption is settled. */
 async function writeOffBalance(tx: TransactionContext, customer: string): Promise<string> {
   const account = await lockAccount(tx, addressOf(customer))
   await settleExpiry(tx, account)
+  await withdrawFromRaffles(tx, account)
   await writeOff(tx, account)
   return account.id
 }

@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Services } from '../context.js'
 import { type MailServices, sendDueMails } from '../mail/send-due-mails.js'
+import { drawDueRaffles, refundCancelledRaffles } from '../raffles/raffle-sweeps.js'
 import { dropIdempotencyKeys, expirePoints, expireRedemptions, settleProvisions } from './sweeps.js'
 
 /** What the recurring work needs. */
@@ -22,6 +23,9 @@ const schedule: Record<string, Job> = {
   expire_points: { match: '* * * * *', sweep: expirePoints },
   // What a crash leaves is settled within a minute, and a lease runs for 20 seconds of it.
   settle_provisions: { match: '* * * * *', againAfterSeconds: [20, 40], sweep: settleProvisions },
+  // Within a minute of its end a raffle is drawn (docs: decisions, Raffles).
+  draw_raffles: { match: '* * * * *', againAfterSeconds: [20, 40], sweep: drawDueRaffles },
+  refund_raffles: { match: '* * * * *', sweep: refundCancelledRaffles },
   send_mails: { match: '* * * * *', sweep: sendDueMails },
   drop_idempotency_keys: { match: '17 * * * *', sweep: dropIdempotencyKeys },
 }

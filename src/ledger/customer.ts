@@ -96,7 +96,7 @@ export const readAccount = (ctx: Context, address: CustomerAddress): Promise<Cus
 
 /**
  * The account, locked until the transaction ends: the first lock of every balance change (lock order: customer,
- * redemption, pool value, reward). Throws as `readAccount`.
+ * redemption, pool value, reward, raffle). Throws as `readAccount`.
  */
 export const lockAccount = (ctx: TransactionContext, address: CustomerAddress): Promise<CustomerAccount> =>
   takeAccount(ctx, address, lock)

@@ -1,7 +1,8 @@
 import type { Route } from '../rest/route.js'
 import { transactionBrief } from '../transactions/transactions.routes.js'
 
-const balance = /* GraphQL */ `fragment Balance on CustomerBalance {
+/** The balance object of spec §2. */
+export const balance = /* GraphQL */ `fragment Balance on CustomerBalance {
   user_id: userId balance points_expire_at: pointsExpireAt last_visit_at: lastVisitAt
 }`
 

@@ -13,7 +13,7 @@ import { issuePoints, readBalance, redeemPoints, reverseTransaction } from './po
 /** What one call may give or take (docs: decisions, Points and transactions). */
 const MAX_POINTS = 1_000_000
 
-const CustomerBalance = builder.objectRef<CustomerAccount>('CustomerBalance').implement({
+export const CustomerBalance = builder.objectRef<CustomerAccount>('CustomerBalance').implement({
   description: 'A balance and when it ends (spec §2, Customer balance).',
   fields: (t) => ({
     userId: t.expose('id', { type: 'UUID' }),

@@ -2,6 +2,7 @@ import { businessRoutes } from '../businesses/businesses.routes.js'
 import { customerRoutes } from '../customers/customers.routes.js'
 import { pointsRoutes } from '../points/points.routes.js'
 import { promotionRoutes } from '../promotions/promotions.routes.js'
+import { raffleRoutes } from '../raffles/raffles.routes.js'
 import { redemptionRoutes } from '../redemptions/redemptions.routes.js'
 import { poolRoutes } from '../rewards/pool.routes.js'
 import { rewardImageRoutes } from '../rewards/reward-image.routes.js'
@@ -16,6 +17,7 @@ export const routes: readonly Route[] = [
   ...customerRoutes,
   ...pointsRoutes,
   ...promotionRoutes,
+  ...raffleRoutes,
   ...redemptionRoutes,
   ...rewardRoutes,
   ...rewardImageRoutes,

@@ -1,7 +1,13 @@
 import test from 'ava'
 import { audit } from '../../src/audit/audit.js'
 import { createTenant, startApp } from '../helpers/app.js'
-import { createCustomer, createPoolReward, createPromotion, createReward } from '../helpers/factories.js'
+import {
+  createCustomer,
+  createPoolReward,
+  createPromotion,
+  createRaffle,
+  createReward,
+} from '../helpers/factories.js'
 
 /** A business in which everything that is audited has happened at least once. */
 async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
@@ -26,6 +32,11 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   await tenant.rest(`POST /redemptions/${sent.body.data.redemption.code}/cancel`)
   const { status } = await tenant.rest(`POST /transactions/${issued.body.data.transaction.id}/reverse`)
   if (status !== 409 && status !== 200) throw new Error(`reversing answered ${status}`)
+  for (const last of ['end', 'cancel']) {
+    const raffle = await createRaffle(tenant, { points_cost: 2, entries_per_user: 3, winners_count: 2 })
+    await tenant.rest(`POST /raffles/${raffle.id}/entries`, { user_id, entries: 2 })
+    await tenant.rest(`POST /raffles/${raffle.id}/${last}`)
+  }
   const reversible = await tenant.rest('POST /points/issue', { user_id, points: 3 })
   await tenant.rest(`POST /transactions/${reversible.body.data.transaction.id}/reverse`)
   const promotion = await createPromotion(tenant)
@@ -53,6 +64,13 @@ const breaks: Record<string, string> = {
   pool_activity: 'UPDATE rewards SET deactivated_by_pool = NOT deactivated_by_pool',
   interested_count: 'UPDATE promotions SET interested_count = interested_count + 1',
   reversed_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reversal'",
+  raffle_entries_paid_once: "UPDATE transactions SET points = points + 1 WHERE source = 'raffle'",
+  raffle_entries_refunded_once: 'UPDATE raffle_entrants SET refunded_at = now()',
+  raffle_refunds: 'UPDATE raffle_entrants SET refunded_at = NULL',
+  raffle_entrant_entries: 'UPDATE raffle_entries SET entries = entries + 1',
+  raffle_counts: 'UPDATE raffles SET total_entries = total_entries + 1',
+  raffle_winners: 'DELETE FROM raffle_winners',
+  raffle_proof: 'UPDATE raffle_entrants SET entries = entries + 1',
   transaction_counts: 'UPDATE transaction_counts SET count = count + 1',
 }
 

@@ -1,7 +1,13 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { CompiledRoute } from '../../src/rest/compile.js'
 import type { Tenant } from '../helpers/app.js'
-import { createCustomer, createPromotion, createReward, type Resource } from '../helpers/factories.js'
+import {
+  createCustomer,
+  createPromotion,
+  createRaffle,
+  createReward,
+  type Resource,
+} from '../helpers/factories.js'
 import { thingsOf } from './samples.js'
 
 /** The ids and codes of one business's things, one of each kind: what the contract suite's requests are about. */
@@ -17,6 +23,8 @@ const strangers = {
   rewardId: uuidv7,
   poolRewardId: uuidv7,
   externalRewardId: uuidv7,
+  raffleId: uuidv7,
+  drawnRaffleId: uuidv7,
   redemptionCode: () => 'ZZZZZZZZ',
   parcelCode: () => 'ZZZZZZZZ',
 }
@@ -58,6 +66,12 @@ function makersFor(tenant: Tenant): Record<keyof Things, () => Promise<string>> 
     externalRewardId: async () => {
       const url = { digital_asset_source: 'external', digital_webhook_url: `https://${WEBHOOK_HOST}/mint` }
       return (await reward({ ...digital, ...url })).id
+    },
+    raffleId: async () => (await createRaffle(tenant)).id,
+    drawnRaffleId: async () => {
+      const { id } = await createRaffle(tenant)
+      await tenant.rest(`POST /raffles/${id}/end`)
+      return id
     },
     redemptionCode: async () => redeem(tenant, await reward({}), await userId()),
     parcelCode: async () =>

@@ -8,7 +8,13 @@ import {
 import { schema } from '../../src/graphql/schema.js'
 import { createThings } from '../contract/things.js'
 import type { Tenant, TestApp } from '../helpers/app.js'
-import { createCustomer, createPoolReward, createReward, createTier } from '../helpers/factories.js'
+import {
+  createCustomer,
+  createPoolReward,
+  createRaffle,
+  createReward,
+  createTier,
+} from '../helpers/factories.js'
 
 /** A list of the graph, with the arguments it cannot do without. */
 export interface Connection {
@@ -33,7 +39,9 @@ export async function fillConnections(app: TestApp, tenant: Tenant, count: numbe
     Array.from({ length: count }, (_, index) => `VALUE-${index}`),
   )
   const { externalRewardId } = await createThings(tenant, ['externalRewardId'])
+  const raffle = await createRaffle(tenant, { points_cost: 1 })
   for (let index = 0; index < count; index++) {
+    await createRaffle(tenant)
     const { user_id } = await createCustomer(tenant, {
       email: `customer-${index}@example.com`,
       identifiers: [{ value: `card-${index}` }, { value: `app-${index}` }],
@@ -52,11 +60,12 @@ export async function fillConnections(app: TestApp, tenant: Tenant, count: numbe
       businessId,
     ])
     await rest('POST /points/issue', { user_id, points: 10 })
+    const entered = await rest(`POST /raffles/${raffle.id}/entries`, { user_id })
     const redeemed = await rest('POST /redemptions', { reward_id: reward.id, user_id })
     const tested = await rest(`POST /rewards/${externalRewardId}/webhook/test`)
-    for (const { status, text } of [redeemed, tested]) if (status >= 300) throw new Error(text)
+    for (const { status, text } of [entered, redeemed, tested]) if (status >= 300) throw new Error(text)
   }
-  const values: Record<string, string> = { rewardId: pool.id }
+  const values: Record<string, string> = { rewardId: pool.id, raffleId: raffle.id }
   return fields.map(({ name, args }) => ({
     name,
     given: args

@@ -47,6 +47,21 @@ export async function createPromotion(
   return body.data.promotion
 }
 
+/** A running raffle of one winner for 10 points an entry. */
+export async function createRaffle(
+  { rest }: Pick<Tenant, 'rest'>,
+  overrides: Record<string, unknown> = {},
+): Promise<Resource> {
+  const { status, body, text } = await rest('POST /raffles', {
+    name: 'Bicycle',
+    points_cost: 10,
+    ends_at: '2999-01-01T00:00:00Z',
+    ...overrides,
+  })
+  if (status !== 201) throw new Error(`POST /raffles: ${status} ${text}`)
+  return body.data.raffle
+}
+
 let lastRank = 0
 
 /** A tier above all that were created before it. */

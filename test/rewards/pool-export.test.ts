@@ -168,7 +168,7 @@ const cutOff = async (response: IncomingMessage): Promise<string> => {
 }
 
 test('a client that takes nothing stops the reading, and is let go', async (t) => {
-  const app = await startApp(t, { stalledAfterMs: 500 })
+  const app = await startApp(t, { stalledAfterMs: 2_000 })
   const { tenant, id } = await largePool(app)
   const closed = nextClosed(app)
   const sent = await statementsDuring(app, async () => {
@@ -182,7 +182,7 @@ test('a client that takes nothing stops the reading, and is let go', async (t) =
 })
 
 test('a client that is slow but takes on gets the whole file, however long that is', async (t) => {
-  const app = await startApp(t, { stalledAfterMs: 500 })
+  const app = await startApp(t, { stalledAfterMs: 2_000 })
   const { tenant, id } = await largePool(app)
   const response = await open(app, tenant, id)
   const startedAt = Date.now()
