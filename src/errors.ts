@@ -50,6 +50,9 @@ export const catalogue = {
   MAIL_NOT_FOUND: { status: 404, message: 'Mail not found', storable: true },
   IDENTIFIER_NOT_FOUND: { status: 404, message: 'Identifier not found', storable: true },
   TRANSACTION_NOT_FOUND: { status: 404, message: 'Transaction not found', storable: true },
+  REVIEW_QUESTION_NOT_FOUND: { status: 404, message: 'Question not found', storable: true },
+  DEVICE_NOT_FOUND: { status: 404, message: 'Device not found', storable: true },
+  PAIRING_CODE_NOT_FOUND: { status: 404, message: 'PAIRING_CODE_NOT_FOUND', storable: true },
   CUSTOMER_NOT_FOUND: {
     status: 404,
     message: 'Customer not found. Check the user_id or identifier.',
@@ -78,6 +81,13 @@ export const catalogue = {
   DIGITAL_POOL_EXHAUSTED: { status: 409, message: 'DIGITAL_POOL_EXHAUSTED', storable: true },
   POOL_CAPACITY_EXCEEDED: { status: 409, message: withValue('POOL_CAPACITY_EXCEEDED'), storable: true },
   REWARD_NOT_POOL_SOURCED: { status: 400, message: 'REWARD_NOT_POOL_SOURCED', storable: true },
+
+  // Devices
+  DEVICE_NAME_TAKEN: { status: 409, message: 'DEVICE_NAME_TAKEN', storable: true },
+  DEVICE_REVOKED: { status: 409, message: 'DEVICE_REVOKED', storable: true },
+
+  // Reviews
+  REVIEW_ALREADY_SUBMITTED: { status: 409, message: 'REVIEW_ALREADY_SUBMITTED', storable: true },
 
   // Tiers
   TIER_RANK_TAKEN: { status: 409, message: 'TIER_RANK_TAKEN', storable: true },

@@ -202,4 +202,24 @@ export const auditChecks: readonly AuditCheck[] = [
                         WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2, 3) a
               USING (business_id, type, status)`,
   },
+  {
+    name: 'review_counts',
+    says: 'the kept counts of reviews are the reviews there are, star by star',
+    sql: `SELECT coalesce(k.business_id, a.business_id) AS id, coalesce(k.count, 0) = coalesce(a.count, 0) AS ok
+            FROM (SELECT business_id, rating, count FROM review_counts
+                   WHERE $1::uuid IS NULL OR business_id = $1) k
+            FULL JOIN (SELECT business_id, rating, count(*) AS count FROM reviews
+                        WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2) a
+              USING (business_id, rating)`,
+  },
+  {
+    name: 'review_answer_counts',
+    says: 'the kept counts of answers are the answers there are, question by question',
+    sql: `SELECT question_id AS id, coalesce(k.count, 0) = coalesce(a.count, 0) AS ok
+            FROM (SELECT business_id, question_id, rating, count FROM review_answer_counts
+                   WHERE $1::uuid IS NULL OR business_id = $1) k
+            FULL JOIN (SELECT business_id, question_id, rating, count(*) AS count FROM review_answers
+                        WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2, 3) a
+              USING (business_id, question_id, rating)`,
+  },
 ]

@@ -48,12 +48,13 @@ async function removePersonalData({ db, business, now }: TransactionContext, id:
     data: { shippingAddress: null, trackingNumber: null },
   })
   await db.mail.deleteMany({ where: { ...ofCustomer, status: 'waiting' } })
-  // Free text: a mail server's complaint repeats the address, a description may name the person.
+  // Free text: a mail server's complaint repeats the address, a description or comment may name the person.
   await db.mail.updateMany({ where: { ...ofCustomer, lastError: { not: null } }, data: { lastError: null } })
   await db.transaction.updateMany({
     where: { ...ofCustomer, description: { not: null } },
     data: { description: null },
   })
+  await db.review.updateMany({ where: { ...ofCustomer, comment: { not: null } }, data: { comment: null } })
   await db.customer.update({
     where: { businessId_id: { businessId: business.id, id } },
     data: { ...NOBODY, erasedAt: now, updatedAt: now },

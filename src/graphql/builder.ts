@@ -20,6 +20,7 @@ export const builder = new SchemaBuilder<{
     Decimal: { Input: string; Output: string | { toString(): string } }
     SafeInt: { Input: number; Output: number | bigint }
     WeekSchedule: { Input: never; Output: unknown }
+    RatingDistribution: { Input: never; Output: Readonly<Record<number, number>> }
     Upload: { Input: Uint8Array; Output: never }
   }
 }>({

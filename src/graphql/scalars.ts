@@ -48,6 +48,12 @@ builder.scalarType('WeekSchedule', {
   parseValue: () => refuse('read only; see WeekScheduleInput'),
 })
 
+builder.scalarType('RatingDistribution', {
+  description: 'How often each number of stars was given: `{"1": 0, "2": 0, "3": 1, "4": 5, "5": 9}`.',
+  serialize: (value) => value,
+  parseValue: () => refuse('read only'),
+})
+
 builder.scalarType('Upload', {
   description: 'The bytes of a file: REST alone takes them, as a part of a multipart form.',
   serialize: () => refuse('input only'),

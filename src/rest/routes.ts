@@ -4,6 +4,7 @@ import { pointsRoutes } from '../points/points.routes.js'
 import { promotionRoutes } from '../promotions/promotions.routes.js'
 import { raffleRoutes } from '../raffles/raffles.routes.js'
 import { redemptionRoutes } from '../redemptions/redemptions.routes.js'
+import { reviewRoutes } from '../reviews/reviews.routes.js'
 import { poolRoutes } from '../rewards/pool.routes.js'
 import { rewardImageRoutes } from '../rewards/reward-image.routes.js'
 import { rewardRoutes } from '../rewards/rewards.routes.js'
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...promotionRoutes,
   ...raffleRoutes,
   ...redemptionRoutes,
+  ...reviewRoutes,
   ...rewardRoutes,
   ...rewardImageRoutes,
   ...poolRoutes,

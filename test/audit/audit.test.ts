@@ -41,6 +41,9 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   await tenant.rest(`POST /transactions/${reversible.body.data.transaction.id}/reverse`)
   const promotion = await createPromotion(tenant)
   await tenant.rest(`POST /promotions/${promotion.id}/interest`, { user_id })
+  const question = 'mutation { createReviewQuestion(input: { text: "The staff?" }) { id } }'
+  const { id: question_id } = (await tenant.graph(question)).data.createReviewQuestion
+  await tenant.rest('POST /reviews', { user_id, rating: 4, answers: [{ question_id, rating: 5 }] })
   return { app, tenant }
 }
 
@@ -72,6 +75,8 @@ const breaks: Record<string, string> = {
   raffle_winners: 'DELETE FROM raffle_winners',
   raffle_proof: 'UPDATE raffle_entrants SET entries = entries + 1',
   transaction_counts: 'UPDATE transaction_counts SET count = count + 1',
+  review_counts: 'UPDATE review_counts SET rating = rating - 1',
+  review_answer_counts: 'DELETE FROM review_answer_counts',
 }
 
 test('a lively business passes every check, and each check has looked at something', async (t) => {

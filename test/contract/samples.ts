@@ -53,6 +53,7 @@ const samples: Record<string, (things: Things) => Sample> = {
   'GET /redemptions': ({ rewardId, userId }) => ({ query: `?reward_id=${rewardId}&user_id=${userId}` }),
   'POST /redemptions': ({ rewardId, userId }) => ({ body: { reward_id: rewardId, user_id: userId } }),
   'POST /redemptions/:code/fulfil': () => ({ body: { status: 'shipped' } }),
+  'POST /reviews': ({ userId }) => ({ body: { user_id: userId, rating: 5 } }),
   'POST /rewards': () => ({ body: { name: 'Cake', points_cost: 50 } }),
   'PATCH /rewards/:id': () => ({ body: { name: 'Cake' } }),
   'POST /rewards/:id/image': () => ({ body: { image_base64: PIXEL } }),

@@ -40,6 +40,8 @@ export async function fillConnections(app: TestApp, tenant: Tenant, count: numbe
   )
   const { externalRewardId } = await createThings(tenant, ['externalRewardId'])
   const raffle = await createRaffle(tenant, { points_cost: 1 })
+  const asked = 'mutation { createReviewQuestion(input: { text: "The staff?" }) { id } }'
+  const answers = [{ question_id: (await tenant.graph(asked)).data.createReviewQuestion.id, rating: 4 }]
   for (let index = 0; index < count; index++) {
     await createRaffle(tenant)
     const { user_id } = await createCustomer(tenant, {
@@ -64,6 +66,8 @@ export async function fillConnections(app: TestApp, tenant: Tenant, count: numbe
     const redeemed = await rest('POST /redemptions', { reward_id: reward.id, user_id })
     const tested = await rest(`POST /rewards/${externalRewardId}/webhook/test`)
     for (const { status, text } of [entered, redeemed, tested]) if (status >= 300) throw new Error(text)
+    const reviewed = await rest('POST /reviews', { user_id, rating: 5, answers })
+    for (const { status, text } of [redeemed, tested, reviewed]) if (status >= 300) throw new Error(text)
   }
   const values: Record<string, string> = { rewardId: pool.id, raffleId: raffle.id }
   return fields.map(({ name, args }) => ({
