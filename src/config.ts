@@ -97,15 +97,18 @@ const environment = z.object({
     .describe(
       "Address that e-mails come from; the name beside it is the business's, and answers go to the business.",
     ),
-  RATE_LIMIT_DEFAULT_PER_MINUTE: count(120).describe('Requests per minute and API key.'),
+  RATE_LIMIT_DEFAULT_PER_MINUTE: count(120).describe('Requests per minute and API key or terminal.'),
   RATE_LIMIT_POINTS_PER_MINUTE: count(60).describe(
-    'Points writes per minute and API key: issue, redeem, complete.',
+    'Points writes per minute and API key or terminal: issue, redeem, complete.',
   ),
   RATE_LIMIT_BATCHES_PER_MINUTE: count(10).describe(
     'Code-batch creations and exports per minute and API key.',
   ),
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: count(30).describe(
     'Failed authentications per minute and client address.',
+  ),
+  RATE_LIMIT_PAIRING_PER_MINUTE: count(10).describe(
+    'Tries to pair a terminal per minute and client address.',
   ),
   TRUSTED_PROXY_HOPS: z.coerce
     .number()
@@ -167,7 +170,13 @@ export interface Config {
   /** Undefined = e-mails wait. */
   smtpUrl: string | undefined
   mailFrom: string
-  rateLimitsPerMinute: { default: number; points: number; batches: number; failedAuth: number }
+  rateLimitsPerMinute: {
+    default: number
+    points: number
+    batches: number
+    failedAuth: number
+    pairing: number
+  }
   trustedProxyHops: number
   jobs: boolean
   logLevel: string
@@ -209,6 +218,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       points: e.RATE_LIMIT_POINTS_PER_MINUTE,
       batches: e.RATE_LIMIT_BATCHES_PER_MINUTE,
       failedAuth: e.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+      pairing: e.RATE_LIMIT_PAIRING_PER_MINUTE,
     },
     trustedProxyHops: e.TRUSTED_PROXY_HOPS,
     jobs: e.JOBS,

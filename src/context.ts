@@ -15,9 +15,14 @@ export interface BusinessRef {
   readonly timezone: string
 }
 
-/** Who acts: the holder of an API key, the operator at the command line, or the service's own jobs. */
+/**
+ * Who acts: the holder of an API key, a paired terminal, somebody who has shown neither (in no business), the operator
+ * at the command line, or the service's own jobs.
+ */
 export type Actor =
   | { readonly kind: 'api_key'; readonly id: string; readonly scopes: readonly string[] }
+  | { readonly kind: 'terminal'; readonly id: string }
+  | { readonly kind: 'stranger' }
   | { readonly kind: 'operator' }
   | { readonly kind: 'job' }
 
@@ -205,9 +210,27 @@ export const resources = [
 ] as const
 export type Resource = (typeof resources)[number]
 
-/** Refuses an actor whose key lacks the scope; a key without scopes has full access. */
-export function requireScope(ctx: Context, scope: Scope): void {
-  if (ctx.actor.kind !== 'api_key') return
-  const { scopes } = ctx.actor
-  if (scopes.length > 0 && !scopes.includes(scope)) throw new AppError('INSUFFICIENT_SCOPE', scope)
+/** Whom an operation is for. */
+export interface Access {
+  /** The scope that an API key needs; undefined = any valid key. */
+  scope?: Scope | undefined
+  /** Who else may use it; nobody unless it is said. */
+  alsoFor?: 'terminals' | 'strangers' | undefined
 }
+
+/**
+ * Refuses an actor for whom an operation is not; an API key without scopes has full access. Throws INSUFFICIENT_SCOPE,
+ * or INVALID_API_KEY for a stranger.
+ */
+export function requireAccess({ actor }: Context, { scope, alsoFor }: Access): void {
+  if (actor.kind === 'api_key') {
+    if (scope && actor.scopes.length > 0 && !actor.scopes.includes(scope))
+      throw new AppError('INSUFFICIENT_SCOPE', scope)
+  } else if (actor.kind === 'terminal') {
+    if (alsoFor !== 'terminals') throw new AppError('INSUFFICIENT_SCOPE', scope ?? 'api_key')
+  } else if (actor.kind === 'stranger' && alsoFor !== 'strangers') throw new AppError('INVALID_API_KEY')
+}
+
+/** The terminal that acts, as rows say it; null for anybody else. */
+export const deviceOf = ({ actor }: Pick<Context, 'actor'>): string | null =>
+  actor.kind === 'terminal' ? actor.id : null

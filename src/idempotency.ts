@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   CallsOut,
   type Context,
+  deviceOf,
   enter,
   InOtherHands,
   LooksOutside,
@@ -221,6 +222,15 @@ const storeLeased = statement<never>(
 
 const saveLeased = (ctx: Context, lease: Lease, { status, body }: Answer): Promise<number> =>
   ctx.sql.run(storeLeased, [...leaseValues(ctx, lease), status, ctx.secrets.seal(body), [...ctx.customerIds]])
+
+/**
+ * What a request's fingerprint is made of. The keys of all clients of a business share one space, and terminals count
+ * their receipts alike: two of them that use one key for equal bodies mean two requests, not one.
+ */
+export const withDevice = (ctx: Context, request: readonly unknown[]): readonly unknown[] => {
+  const deviceId = deviceOf(ctx)
+  return deviceId === null ? request : [...request, deviceId]
+}
 
 /** Throws INVALID_IDEMPOTENCY_KEY unless the header's value can be a key (spec §8: at most 255 characters). */
 export function requireValidKey(key: string): void {

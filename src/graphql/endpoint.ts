@@ -14,7 +14,7 @@ import { refuse } from '../rest/refusals.js'
 import type { Secrets } from '../secrets.js'
 import { idempotentMutations } from './idempotent-mutations.js'
 import { maskError, maskFaults } from './masking.js'
-import { anonymousMayOnlyIntrospect, documentLimits } from './plugins.js'
+import { anonymousMayOnlyIntrospect, documentLimits, terminalsReadLittle } from './plugins.js'
 
 /** What Yoga is handed with each request. */
 export interface ServerContext {
@@ -51,7 +51,13 @@ export function graphEndpoint({ schema, admission, secrets, config, log }: Graph
     multipart: false,
     logging: false,
     maskedErrors: { maskError },
-    plugins: [documentLimits(), anonymousMayOnlyIntrospect(), idempotentMutations(secrets), maskFaults(log)],
+    plugins: [
+      documentLimits(),
+      anonymousMayOnlyIntrospect(),
+      terminalsReadLittle(),
+      idempotentMutations(secrets),
+      maskFaults(log),
+    ],
   })
 
   return async (koa, next) => {

@@ -2,7 +2,7 @@ import type { MaybePromise, ShapeFromTypeParam, TypeParam } from '@pothos/core'
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import type * as z from 'zod'
-import { type Context, type RateScope, requireScope, type Scope } from '../context.js'
+import { type Access, type Context, type RateScope, requireAccess } from '../context.js'
 import type { ErrorCode } from '../errors.js'
 import { builder } from './builder.js'
 import { fieldsOf, inputRefOf, validated } from './input.js'
@@ -10,9 +10,7 @@ import { fieldsOf, inputRefOf, validated } from './input.js'
 type Types = typeof builder.$inferSchemaTypes
 
 /** What every root field says of itself; the REST facade, the limits and the documents are derived from it. */
-export interface OperationFacts {
-  /** The scope that an API key needs; undefined = any valid key. */
-  scope?: Scope | undefined
+export interface OperationFacts extends Access {
   /** The rate scope that one use counts against (spec §8). */
   rate: RateScope
   /** The refusals of its own that it may answer with. */
@@ -23,11 +21,10 @@ export interface OperationFacts {
   readsSelection: boolean
 }
 
-interface Operation<Type extends TypeParam<Types>, Nullable extends boolean> {
+interface Operation<Type extends TypeParam<Types>, Nullable extends boolean> extends Access {
   type: Type
   nullable?: Nullable
   description: string
-  scope?: Scope
   rate?: RateScope
   errors?: readonly ErrorCode[]
   storesNothing?: boolean
@@ -41,6 +38,13 @@ const factsOf = (
   { scope, rate = 'default', errors = [], storesNothing = false }: Operation<never, never>,
   resolve: { length: number },
 ): OperationFacts => ({ scope, rate, errors, storesNothing, readsSelection: resolve.length > 2 })
+const factsOf = ({
+  scope,
+  alsoFor,
+  rate = 'default',
+  errors = [],
+  storesNothing = false,
+}: Operation<never, never>): OperationFacts => ({ scope, alsoFor, rate, errors, storesNothing })
 
 /**
  * A mutation: verb first, one `input`. Checks the actor's scope, counts the rate scope (the facade has done so
@@ -92,20 +96,16 @@ export function query<S extends z.ZodObject, Type extends TypeParam<Types>, Null
       extensions: { facts, zod: options.args },
       args: fieldsOf(name, options.args, (arg) => t.arg(arg as never)),
       resolve: async (_root: unknown, args: unknown, ctx: Context, info: GraphQLResolveInfo) => {
-        requireScopeOf(ctx, facts)
+        requireAccess(ctx, facts)
         return options.resolve(ctx, validated(options.args, args), info)
       },
     } as never),
   )
 }
 
-const requireScopeOf = (ctx: Context, facts: OperationFacts): void => {
-  if (facts.scope) requireScope(ctx, facts.scope)
-}
-
-/** Checks the scope that a field needs and counts its use. Throws INSUFFICIENT_SCOPE or RATE_LIMIT_EXCEEDED. */
+/** Checks who may use a field and counts its use. Throws INSUFFICIENT_SCOPE or RATE_LIMIT_EXCEEDED. */
 export async function admit(ctx: Context, facts: OperationFacts): Promise<void> {
-  requireScopeOf(ctx, facts)
+  requireAccess(ctx, facts)
   if (!ctx.internal) await ctx.consume(facts.rate)
 }
 

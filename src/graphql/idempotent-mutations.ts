@@ -8,7 +8,7 @@ import {
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.js'
 import { AppError } from '../errors.js'
-import { type Answer, once, requireValidKey } from '../idempotency.js'
+import { type Answer, once, requireValidKey, withDevice } from '../idempotency.js'
 import { canonicalJson } from '../rest/body.js'
 import type { Secrets } from '../secrets.js'
 import type { ServerContext } from './endpoint.js'
@@ -56,7 +56,9 @@ async function runOnce(
   // A replay needs the scope and counts against the limit as well; the field itself then counts no second time.
   await admit(context, facts)
   const admitted = { ...context, consume: async () => {} }
-  const request = canonicalJson([context.params.query, args.variableValues ?? {}, args.operationName ?? null])
+  const { query } = context.params
+  const asked = [query, args.variableValues ?? {}, args.operationName ?? null]
+  const request = canonicalJson(withDevice(context, asked))
   const { answer, replayed } = await once(
     admitted,
     key,

@@ -1,5 +1,14 @@
-import { type ASTVisitor, GraphQLError, parse, type ValidationContext } from 'graphql'
+import {
+  type ASTVisitor,
+  GraphQLError,
+  parse,
+  TypeInfo,
+  type ValidationContext,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
 import type { Plugin } from 'graphql-yoga'
+import { mayTerminalRead } from '../devices/terminal-rights.js'
 import type { ServerContext } from './endpoint.js'
 import { graphLimits } from './limits.js'
 import { requestedOperation } from './operation.js'
@@ -39,5 +48,24 @@ export const anonymousMayOnlyIntrospect = (): Plugin<ServerContext> => ({
     throw new GraphQLError('Invalid API key', {
       extensions: { code: 'INVALID_API_KEY', http: { status: 401 } },
     })
+  },
+})
+
+/** A terminal reads what the counter needs, and nothing that lies behind it in the graph. */
+export const terminalsReadLittle = (): Plugin<ServerContext> => ({
+  onExecute({ args: { schema, document, contextValue } }) {
+    const { graph } = contextValue as unknown as ServerContext
+    if (graph?.actor.kind !== 'terminal') return
+    const types = new TypeInfo(schema)
+    const refuseOthers: ASTVisitor = {
+      Field({ name }) {
+        const type = types.getParentType()!.name
+        if (mayTerminalRead(type)) return
+        throw new GraphQLError(`Insufficient scope: ${type}.${name.value}`, {
+          extensions: { code: 'INSUFFICIENT_SCOPE', http: { status: 403 } },
+        })
+      },
+    }
+    visit(document, visitWithTypeInfo(types, refuseOthers))
   },
 })

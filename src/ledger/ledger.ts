@@ -71,6 +71,7 @@ export interface Entry {
   occurredAt?: Date
   amountMinor?: number | null
   currency?: string | null
+  deviceId?: string | null
   locationId?: string | null
   rewardId?: string | null
   redemptionId?: string | null
@@ -150,7 +151,7 @@ export async function post(
     points: entry.points,
     amountMinor: entry.amountMinor ?? null,
     currency: entry.currency ?? null,
-    deviceId: null,
+    deviceId: entry.deviceId ?? null,
     locationId: entry.locationId ?? null,
     rewardId: entry.rewardId ?? null,
     redemptionId: entry.redemptionId ?? null,

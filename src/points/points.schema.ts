@@ -64,6 +64,7 @@ mutation('issuePoints', {
   type: PointsResult,
   input: IssuePoints,
   scope: 'points:write',
+  alsoFor: 'terminals',
   rate: 'points',
   errors: ['CUSTOMER_ADDRESS', 'CUSTOMER_NOT_FOUND', 'BALANCE_LIMIT_REACHED'],
   resolve: issuePoints,
@@ -105,6 +106,7 @@ query('customerBalance', {
   type: CustomerBalance,
   args: z.strictObject({ customer: customerKey() }),
   scope: 'customers:read',
+  alsoFor: 'terminals',
   errors: ['CUSTOMER_NOT_FOUND'],
   resolve: (ctx, { customer }) => readBalance(ctx, addressOf(customer)),
 })

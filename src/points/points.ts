@@ -1,6 +1,8 @@
-import { type Context, transaction } from '../context.js'
+import { type Context, deviceOf, transaction } from '../context.js'
 import type { CustomerAddress } from '../customers/address.js'
 import { statement } from '../database/sql.js'
+import { actingTerminal } from '../devices/acting-terminal.js'
+import { pointsRefusal } from '../devices/devices.rules.js'
 import { AppError, invalid } from '../errors.js'
 import { type CustomerAccount, lockAccount, readAccount } from '../ledger/customer.js'
 import { type LedgerRow, MAX_BALANCE, post, settleExpiry, type TransactionSource } from '../ledger/ledger.js'
@@ -27,6 +29,9 @@ export interface IssueInput extends CustomerAddress {
  * Gives points: exactly `points`, or what `amount` earns (rate × tier multiplier × best promotion, as of
  * `occurredAt`, floored once). Throws CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND, BALANCE_LIMIT_REACHED, or InvalidInput
  * naming `amount` or `occurredAt`.
+ * Gives points: exactly `points`, or what `amount` earns (rate × tier multiplier, floored once). Throws
+ * CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND, BALANCE_LIMIT_REACHED, or InvalidInput naming `amount`, `occurredAt`, or
+ * `points` where a terminal would pass its limits.
  */
 export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResult> {
   const occurredAt = input.occurredAt ?? ctx.now
@@ -36,11 +41,16 @@ export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResu
     await settleExpiry(tx, account)
     const earned =
       input.amount == null ? { points: input.points! } : purchase(account, input.amount, occurredAt)
+    const earned = input.amount == null ? { points: input.points! } : purchase(account, input.amount)
+    const terminal = await actingTerminal(tx)
+    const refusal = terminal && pointsRefusal(earned.points, terminal)
+    if (refusal) throw refusal
     const row = await post(tx, account, {
       type: 'earn',
       source: sourceOf(ctx),
       occurredAt,
-      locationId: input.locationId ?? null,
+      deviceId: deviceOf(ctx),
+      locationId: input.locationId ?? terminal?.locationId ?? null,
       description: input.description ?? null,
       earnedPoints: earned.points,
       ...earned,
@@ -62,7 +72,10 @@ function purchase(earner: Earner, amount: string, occurredAt: Date) {
 }
 
 /** Who gave or took the points, as rows say it. */
-const sourceOf = (ctx: Context): TransactionSource => (ctx.actor.kind === 'api_key' ? 'api' : 'dashboard')
+function sourceOf({ actor }: Context): TransactionSource {
+  if (actor.kind === 'api_key') return 'api'
+  return actor.kind === 'terminal' ? 'terminal' : 'dashboard'
+}
 
 /** Takes points. Throws CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND or INSUFFICIENT_POINTS with what is free. */
 export function redeemPoints(

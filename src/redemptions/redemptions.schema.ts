@@ -187,6 +187,7 @@ query('validateRedemption', {
   type: ValidationType,
   args: byCode,
   scope: 'redemptions:read',
+  alsoFor: 'terminals',
   errors: [...codeErrors, 'REDEMPTION_NOT_IN_STORE', ...claimErrors],
   resolve: validateRedemption,
 })
@@ -219,6 +220,7 @@ mutation('completeRedemption', {
   type: CompletionType,
   input: RedemptionByCode,
   scope: 'redemptions:write',
+  alsoFor: 'terminals',
   rate: 'points',
   errors: [...codeErrors, 'REDEMPTION_NOT_IN_STORE', ...claimErrors],
   resolve: completeRedemption,

@@ -1,4 +1,11 @@
-import { CallsOut, type Context, InOtherHands, type TransactionContext, transaction } from '../context.js'
+import {
+  CallsOut,
+  type Context,
+  deviceOf,
+  InOtherHands,
+  type TransactionContext,
+  transaction,
+} from '../context.js'
 import type { CustomerAddress } from '../customers/address.js'
 import { statement } from '../database/sql.js'
 import { AppError, invalid } from '../errors.js'
@@ -107,7 +114,7 @@ export function completeRedemption(ctx: Context, { code }: { code: string }): Pr
     const { pointsCost, createdAt } = redemption
     await checkClaim(tx, { reward, account, pointsCost, createdAt })
     await settleExpiry(tx, account)
-    const row = await post(tx, account, takingOf(redemption))
+    const row = await post(tx, account, { ...takingOf(redemption), deviceId: deviceOf(ctx) })
     await tx.sql.run(markCompleted, [ctx.business.id, redemption.id, ctx.now])
     await countOnReward(tx, { rewardId: reward.id, reserved: 0, poolValues: 0 })
     return { redemption: { ...redemption, status: 'completed', completedAt: ctx.now }, transaction: row }

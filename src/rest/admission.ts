@@ -10,6 +10,8 @@ export interface Admission {
   authenticate(koa: ParameterizedContext): Promise<void>
   /** Counts one request in a rate scope and gives the request's context. */
   admit(koa: ParameterizedContext, scope: RateScope, internal?: boolean): Promise<Context>
+  /** Counts one try to pair against the client's address; the context is of somebody in no business. */
+  admitStranger(koa: ParameterizedContext): Promise<Context>
   /** Sets the headers of the address's limit where no key was accepted. */
   describeAddress(koa: ParameterizedContext): Promise<void>
 }
@@ -20,12 +22,15 @@ export interface AdmissionDeps {
   rateLimits: RateLimits
 }
 
+/** The business of those who have shown no key: there is none, so that whatever is looked for in it is not found. */
+const NO_BUSINESS = { id: '00000000-0000-0000-0000-000000000000', timezone: 'UTC' }
+
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { services, authentication, rateLimits } = deps
 
   async function consume(koa: ParameterizedContext, scope: RateScope): Promise<void> {
-    const { keyId } = koa.state.credential as Credential
-    report(koa, await rateLimits.consume(scope, keyId))
+    const { actor } = koa.state.credential as Credential
+    report(koa, await rateLimits.consume(scope, actor.id))
   }
 
   return {
@@ -44,15 +49,27 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
     async admit(koa, scope, internal = true) {
       await consume(koa, scope)
-      const { keyId, scopes, businessId, timezone } = koa.state.credential as Credential
+      const { actor, businessId, timezone } = koa.state.credential as Credential
       koa.state.businessId = businessId
       return createContext(services, {
         business: { id: businessId, timezone },
-        actor: { kind: 'api_key', id: keyId, scopes },
+        actor,
         now: koa.state.now as Date,
         requestId: koa.state.requestId as string,
         internal,
         consume: (other) => consume(koa, other),
+      })
+    },
+
+    async admitStranger(koa) {
+      report(koa, await rateLimits.consumePairing(koa.ip))
+      return createContext(services, {
+        business: NO_BUSINESS,
+        actor: { kind: 'stranger' },
+        now: services.clock.now(),
+        requestId: koa.state.requestId as string,
+        internal: true,
+        consume: async () => {},
       })
     },
 

@@ -27,7 +27,7 @@ export interface CompiledRoute extends Route {
   execute: Executor
   /** Response key of the one root field: the name under which its value stands in the result. */
   rootKey: string
-  /** A mutation: takes an Idempotency-Key. */
+  /** A mutation: takes an Idempotency-Key, which is kept for a business. */
   isWrite: boolean
   facts: OperationFacts
   /** Query parameters by name: the variable each fills, and whether that is a number. */
@@ -70,7 +70,7 @@ function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyo
   return {
     execute: executorOf(schema, document, facts),
     rootKey: root.alias?.value ?? root.name.value,
-    isWrite: operation.operation === 'mutation' && !facts.storesNothing,
+    isWrite: operation.operation === 'mutation' && !facts.storesNothing && facts.alsoFor !== 'strangers',
     facts,
     queryTargets: new Map(
       Object.entries(query).map(([name, target]) => [

@@ -1,9 +1,9 @@
 import Router from '@koa/router'
 import type { GraphQLSchema } from 'graphql'
 import type { Middleware, ParameterizedContext } from 'koa'
-import { type Context, requireScope } from '../context.js'
+import { type Context, requireAccess } from '../context.js'
 import { AppError } from '../errors.js'
-import { type Answer, once, requireValidKey } from '../idempotency.js'
+import { type Answer, once, requireValidKey, withDevice } from '../idempotency.js'
 import type { Secrets } from '../secrets.js'
 import type { Admission } from './admission.js'
 import { canonicalJson, parseJson } from './body.js'
@@ -28,8 +28,8 @@ export interface EngineDeps {
 }
 
 /**
- * Mounts the route table: one handler for all rows. The chain reads as the contract does: key, rate limit, scope,
- * body, variables, idempotency, operation. Throws where a row does not fit the schema.
+ * Mounts the route table: one handler for all rows. The chain reads as the contract does: key (but for what is open to
+ * strangers), rate limit, scope, body, variables, idempotency, operation. Throws where a row does not fit the schema.
  */
 export function restApi({
   schema,
@@ -41,10 +41,15 @@ export function restApi({
   const router = new Router({ prefix: API_PREFIX, sensitive: true })
   for (const route of compileTable(schema, routes)) {
     router[route.method](route.path, async (koa: ParameterizedContext) => {
+  const [router, open] = [newRouter(), newRouter()]
+  for (const route of compileRoutes(schema, routes)) {
+    const isOpen = route.facts.alsoFor === 'strangers'
+    const mounted = isOpen ? open : router
+    mounted[route.method](route.path, async (koa: ParameterizedContext) => {
       koa.state.route = route.name
-      const ctx = await admission.admit(koa, route.facts.rate)
+      const ctx = isOpen ? await admission.admitStranger(koa) : await admission.admit(koa, route.facts.rate)
       // The operation asks again; here it comes before anything is said about the request.
-      if (route.facts.scope) requireScope(ctx, route.facts.scope)
+      requireAccess(ctx, route.facts)
       const body = await bodyOf(koa, route)
       const variables = variablesOf(route, { params: koa.params, query: koa.query, body })
       const key = route.isWrite ? koa.headers['idempotency-key'] : undefined
@@ -57,23 +62,25 @@ export function restApi({
       }
       const run = (inside: Context) => runRoute(route, variables, inside)
       if (typeof key !== 'string') return send(koa, await run(ctx))
-      const request = `${route.name} ${canonicalJson([koa.params, koa.query, body ?? {}])}`
+      const request = `${route.name} ${canonicalJson(withDevice(ctx, [koa.params, koa.query, body ?? {}]))}`
       const { answer, replayed } = await once(ctx, key, secrets.fingerprint(request), run)
       if (replayed) koa.set('Idempotency-Replayed', 'true')
       send(koa, answer)
     })
   }
 
-  const matched = router.routes() as unknown as Middleware
+  const [matched, matchedOpen] = [router, open].map((each) => each.routes() as unknown as Middleware)
   return async (koa, next) => {
     if (koa.path !== API_PREFIX && !koa.path.startsWith(`${API_PREFIX}/`)) return next()
-    await admission.authenticate(koa)
-    await matched(koa, async () => {
-      await admission.admit(koa, 'default')
-      const allowed = allowedMethods(router, koa.path)
-      if (allowed.length === 0) throw new AppError('ROUTE_NOT_FOUND')
-      koa.set('Allow', allowed.join(', '))
-      throw new AppError('METHOD_NOT_ALLOWED')
+    await matchedOpen!(koa, async () => {
+      await admission.authenticate(koa)
+      await matched!(koa, async () => {
+        await admission.admit(koa, 'default')
+        const allowed = [router, open].flatMap((each) => allowedMethods(each, koa.path))
+        if (allowed.length === 0) throw new AppError('ROUTE_NOT_FOUND')
+        koa.set('Allow', allowed.join(', '))
+        throw new AppError('METHOD_NOT_ALLOWED')
+      })
     })
   }
 }
@@ -86,6 +93,7 @@ function compileTable(schema: GraphQLSchema, routes: readonly Route[]): Compiled
   compiledTables.set(routes, compiled)
   return compiled
 }
+const newRouter = () => new Router({ prefix: API_PREFIX, sensitive: true })
 
 /** Literal paths before those with parameters, whatever the order of the rows: `/customers/lookup` is no user id. */
 function compileRoutes(schema: GraphQLSchema, routes: readonly Route[]): CompiledRoute[] {

@@ -16,6 +16,8 @@ export interface RateLimits {
   consume(scope: RateScope, holder: string): Promise<RateState>
   /** Counts one failed authentication of a client address. */
   consumeFailedAuth(address: string): Promise<RateState>
+  /** Counts one try of a client address to pair a terminal, before its code is looked at: a burst gains nothing. */
+  consumePairing(address: string): Promise<RateState>
   /** The address's limit as it stands, counting nothing. */
   peekFailedAuth(address: string): Promise<RateState>
   close(): Promise<void>
@@ -43,7 +45,7 @@ export function createRateLimits(config: Config, onError: (error: Error) => void
     })
   }
 
-  const { failedAuth, ...scopes } = config.rateLimitsPerMinute
+  const { failedAuth, pairing, ...scopes } = config.rateLimitsPerMinute
   const byScope = Object.fromEntries(
     Object.entries(scopes).map(([scope, points]) => [
       scope,
@@ -51,6 +53,7 @@ export function createRateLimits(config: Config, onError: (error: Error) => void
     ]),
   ) as Record<RateScope, { limit: number; limiter: RateLimiterMemory | RateLimiterRedis }>
   const failures = { limit: failedAuth, limiter: limiter('failed-auth', failedAuth) }
+  const pairings = { limit: pairing, limiter: limiter('pairing', pairing) }
 
   const stateOf = (limit: number, result: RateLimiterRes, exceeded: boolean): RateState => ({
     limit,
@@ -70,6 +73,7 @@ export function createRateLimits(config: Config, onError: (error: Error) => void
   return {
     consume: (scope, holder) => count(byScope[scope], holder),
     consumeFailedAuth: (address) => count(failures, address),
+    consumePairing: (address) => count(pairings, address),
     async peekFailedAuth(address) {
       const known = await failures.limiter.get(address)
       if (known) return stateOf(failures.limit, known, known.remainingPoints < 0)

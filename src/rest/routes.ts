@@ -1,5 +1,6 @@
 import { businessRoutes } from '../businesses/businesses.routes.js'
 import { customerRoutes } from '../customers/customers.routes.js'
+import { deviceRoutes } from '../devices/devices.routes.js'
 import { pointsRoutes } from '../points/points.routes.js'
 import { promotionRoutes } from '../promotions/promotions.routes.js'
 import { raffleRoutes } from '../raffles/raffles.routes.js'
@@ -16,6 +17,7 @@ import type { Route } from './route.js'
 export const routes: readonly Route[] = [
   ...businessRoutes,
   ...customerRoutes,
+  ...deviceRoutes,
   ...pointsRoutes,
   ...promotionRoutes,
   ...raffleRoutes,

@@ -18,12 +18,12 @@ export const transactionRoutes: Route[] = [
     method: 'get',
     path: '/transactions',
     operation: /* GraphQL */ `
-      query ($first: Int, $offset: Int, $type: TransactionType, $status: TransactionStatus) {
-        transactions(first: $first, offset: $offset, type: $type, status: $status) {
+      query ($first: Int, $offset: Int, $type: TransactionType, $status: TransactionStatus, $deviceId: UUID) {
+        transactions(first: $first, offset: $offset, type: $type, status: $status, deviceId: $deviceId) {
           nodes { ...TransactionRow } totalCount
         }
       } ${transactionRow}`,
-    query: { ...pageQuery, type: 'type', status: 'status' },
+    query: { ...pageQuery, type: 'type', status: 'status', device_id: 'deviceId' },
     data: 'page',
     status: 200,
     message: 'Transactions retrieved successfully',

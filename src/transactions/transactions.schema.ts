@@ -5,7 +5,7 @@ import {
   TransactionStatus,
   TransactionType as TransactionTypes,
 } from '../database/generated/prisma/client.js'
-import { oneOf } from '../graphql/bounds.js'
+import { oneOf, uuid } from '../graphql/bounds.js'
 import { builder } from '../graphql/builder.js'
 import { connectionType, pageArgs, pageComplexity } from '../graphql/connection.js'
 import { enumOf } from '../graphql/enums.js'
@@ -61,6 +61,7 @@ query('transactions', {
     ...pageArgs,
     type: oneOf('TransactionType', TransactionTypes).nullish(),
     status: oneOf('TransactionStatus', TransactionStatus).nullish(),
+    deviceId: uuid().nullish().describe('Rows of one terminal.'),
   }),
   scope: 'transactions:read',
   complexity: pageComplexity,

@@ -6,6 +6,7 @@ import { type LedgerRow, ledgerColumns } from '../ledger/ledger.js'
 export interface TransactionFilter {
   type?: 'earn' | 'redeem' | null | undefined
   status?: 'pending' | 'completed' | 'failed' | null | undefined
+  deviceId?: string | null | undefined
 }
 
 /** One prepared statement for each set of conditions that occurs; the hot list stays one statement. */
@@ -33,10 +34,20 @@ const countTransactions = statement<{ count: number }>(
       AND ($3::transaction_status IS NULL OR status = $3)`,
 )
 
-/** The ledger, newest first. `totalCount` is exact and costs no scan: counters are kept with the rows. */
+const countOfDevice = statement<{ count: number }>(
+  'count_transactions_of_device',
+  `SELECT count(*) AS count FROM transactions
+    WHERE business_id = $1 AND ($2::transaction_type IS NULL OR type = $2)
+      AND ($3::transaction_status IS NULL OR status = $3) AND device_id = $4`,
+)
+
+/**
+ * The ledger, newest first. `totalCount` is exact; but for one device's it costs no scan: counters are kept with the
+ * rows.
+ */
 export async function listTransactions(
   ctx: Context,
-  { type, status, ...page }: TransactionFilter & PageArgs,
+  { type, status, deviceId, ...page }: TransactionFilter & PageArgs,
 ): Promise<Page<LedgerRow>> {
   const request = pageRequest(page)
   const values: unknown[] = [ctx.business.id, request.limit + 1, request.offset]
@@ -48,6 +59,7 @@ export async function listTransactions(
   }
   if (type) add((place) => `type = ${place}`, type)
   if (status) add((place) => `status = ${place}`, status)
+  if (deviceId) add((place) => `device_id = ${place}`, deviceId)
   if (request.after)
     add((places) => `(created_at, id) < (${places})`, request.after.createdAt, request.after.id)
   if (request.before)
@@ -55,7 +67,10 @@ export async function listTransactions(
 
   const found = await ctx.sql.rows(listStatement(conditions, request.backwards), values)
   return pageOf(request, found, async () => {
-    const row = await ctx.sql.row(countTransactions, [ctx.business.id, type ?? null, status ?? null])
+    const counted = [ctx.business.id, type ?? null, status ?? null]
+    const row = deviceId
+      ? await ctx.sql.row(countOfDevice, [...counted, deviceId])
+      : await ctx.sql.row(countTransactions, counted)
     return row!.count
   })
 }

@@ -5,7 +5,7 @@ import { resources, type Scope } from '../../src/context.js'
 import { TRUST_MS } from '../../src/rest/authentication.js'
 import { createTenant, restClient, testClock } from '../helpers/app.js'
 import { sampleFor, send, thingsInPath, thingsOf } from './samples.js'
-import { createKey, everyRow, proper, rows, startContractApp, told } from './table.js'
+import { createKey, everyRow, keyedRows, proper, startContractApp, told } from './table.js'
 import { createThings, thingsFor, thingsOfNobody } from './things.js'
 
 test('every route refuses a key that is missing, malformed, mistyped, unknown, revoked or expired with one 401', async (t) => {
@@ -28,7 +28,7 @@ test('every route refuses a key that is missing, malformed, mistyped, unknown, r
   ]
   await everyRow(
     t,
-    rows,
+    keyedRows,
     (row) => Promise.all(clients.map(async (rest) => told(await send(rest, sampleFor(row, things))))),
     () => clients.map(() => proper(401, 'Invalid API key')),
   )
@@ -42,7 +42,7 @@ test('a revocation takes effect on every route within five seconds, however busy
   const things = await createThings(tenant)
   await everyRow(
     t,
-    rows,
+    keyedRows,
     async (row) => {
       const { id, rest } = await createKey(app, tenant)
       const before = (await rest('GET /me')).status
@@ -64,7 +64,7 @@ test('every route refuses a suspended business with 403', async (t) => {
   const { rest } = await createKey(app, tenant)
   await everyRow(
     t,
-    rows,
+    keyedRows,
     async (row) => told(await send(rest, sampleFor(row, things))),
     () => proper(403, 'Business suspended'),
   )
@@ -77,7 +77,7 @@ test('every route with a scope refuses a key that has all others, whatever it se
   const scopes = resources.flatMap((resource): Scope[] => [`${resource}:read`, `${resource}:write`])
   await everyRow(
     t,
-    rows.filter(({ facts }) => facts.scope),
+    keyedRows.filter(({ facts }) => facts.scope),
     async (row) => {
       const sample = sampleFor(row, await things(row))
       const others = await createKey(app, tenant, {
@@ -100,7 +100,7 @@ test('every route with a scope refuses a key that has all others, whatever it se
 test('no route needs a scope but what its resource and its effect say', async (t) => {
   await everyRow(
     t,
-    rows,
+    keyedRows,
     async ({ facts }) => facts.scope?.split(':')[1],
     ({ path, isWrite, facts }) => {
       if (path === '/me') return undefined
@@ -116,7 +116,7 @@ test('a write that was done once is not replayed to a key that lacks its scope',
   const { rest } = await createKey(app, tenant, { scopes: ['settings:read'] })
   await everyRow(
     t,
-    rows.filter(({ isWrite }) => isWrite),
+    keyedRows.filter(({ isWrite }) => isWrite),
     async (row) => {
       const sample = sampleFor(row, await things(row))
       const key = { 'idempotency-key': row.name }
@@ -136,7 +136,7 @@ test('every route answers about another business as about nothing', async (t) =>
   const nobodys = thingsOfNobody()
   await everyRow(
     t,
-    rows,
+    keyedRows,
     async (row) => {
       const owned = await things(row)
       const differing: string[] = []

@@ -10,10 +10,13 @@ const SPEC_LIMITS = {
   RATE_LIMIT_POINTS_PER_MINUTE: '',
   RATE_LIMIT_BATCHES_PER_MINUTE: '',
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '',
+  RATE_LIMIT_PAIRING_PER_MINUTE: '',
 }
 const POINTS_WRITES = ['POST /points/issue', 'POST /points/redeem', 'POST /redemptions/:code/complete']
 const BATCHES = ['POST /code-batches', 'GET /code-batches/:id/export']
-const limitOf = (name: string) => (POINTS_WRITES.includes(name) ? 60 : BATCHES.includes(name) ? 10 : 120)
+const PAIRING = 'POST /terminal/pair'
+const limitOf = (name: string) =>
+  POINTS_WRITES.includes(name) ? 60 : BATCHES.includes(name) || name === PAIRING ? 10 : 120
 
 const limitHeaders = ({ headers }: RestAnswer) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)))

@@ -22,6 +22,7 @@ const pathThings: Record<string, keyof Things> = {
   '/raffles/:id/confirm': 'drawnRaffleId',
   '/redemptions/:code': 'redemptionCode',
   '/redemptions/:code/fulfil': 'parcelCode',
+  '/devices/:id': 'deviceId',
 }
 
 interface Sample {
@@ -37,6 +38,9 @@ const samples: Record<string, (things: Things) => Sample> = {
   'PATCH /settings': () => ({ body: { timezone: 'Europe/Berlin' } }),
   'POST /customers': () => ({ body: { display_name: 'Ada' } }),
   'GET /customers/lookup': ({ identifier }) => ({ query: `?identifier=${identifier}` }),
+  'POST /devices': () => ({ body: { device_name: `Counter ${uuidv7()}` } }),
+  'PATCH /devices/:id': () => ({ body: { max_points: 50 } }),
+  'POST /terminal/pair': ({ pairingCode }) => ({ body: { code: pairingCode } }),
   'PATCH /customers/:userId': () => ({ body: { display_name: 'Ada' } }),
   'POST /customers/:userId/identifiers': () => ({ body: { value: `card-${uuidv7()}` } }),
   'PATCH /customers/:userId/identifiers/:id': () => ({ body: { label: 'Card' } }),

@@ -22,6 +22,9 @@ import { WEBHOOK_HOST } from './things.js'
 
 export const rows: readonly CompiledRoute[] = routes.map((route) => compileRoute(schema, route))
 
+/** Those that ask for a key: what is open to strangers has tests of its own. */
+export const keyedRows = rows.filter(({ facts }) => facts.alsoFor !== 'strangers')
+
 export async function everyRow(
   t: ExecutionContext,
   asked: readonly CompiledRoute[],

@@ -7,6 +7,7 @@ import {
   createRaffle,
   createReward,
   type Resource,
+  registerDevice,
 } from '../helpers/factories.js'
 import { thingsOf } from './samples.js'
 
@@ -27,6 +28,8 @@ const strangers = {
   drawnRaffleId: uuidv7,
   redemptionCode: () => 'ZZZZZZZZ',
   parcelCode: () => 'ZZZZZZZZ',
+  deviceId: uuidv7,
+  pairingCode: () => 'ZZZZ-ZZZZ-ZZZZ',
 }
 
 export const thingsOfNobody = (): Things =>
@@ -76,6 +79,8 @@ function makersFor(tenant: Tenant): Record<keyof Things, () => Promise<string>> 
     redemptionCode: async () => redeem(tenant, await reward({}), await userId()),
     parcelCode: async () =>
       redeem(tenant, await reward({ delivery_mode: 'shipping' }), await userId(), address),
+    deviceId: async () => (await registerDevice(tenant)).device.id,
+    pairingCode: async () => (await registerDevice(tenant)).pairing.code,
   }
 }
 

@@ -9,7 +9,7 @@ import { createDatabase } from '../helpers/database.js'
  * Tables that belong to no business. Whatever is added here is reachable without naming a business: every look-up
  * in it must be one that happens before the business is known, or a setting of the whole installation.
  */
-const GLOBAL_TABLES = ['_prisma_migrations', 'api_keys', 'businesses']
+const GLOBAL_TABLES = ['_prisma_migrations', 'api_keys', 'businesses', 'device_logins']
 
 /** What Prisma's schema language cannot say, as PostgreSQL spells it; `npm run catalog:update` writes it anew. */
 const CATALOG = fileURLToPath(new URL('catalog.txt', import.meta.url))

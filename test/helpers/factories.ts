@@ -1,4 +1,5 @@
-import type { Tenant } from './app.js'
+import { v7 as uuidv7 } from 'uuid'
+import { graphClient, restClient, type Tenant, type TestApp } from './app.js'
 
 /**
  * What a test needs to exist, made through the API as a client would make it. Overrides are fields of the request;
@@ -97,4 +98,32 @@ export async function createPoolReward(
   const { status, text } = await rest(`POST /rewards/${reward.id}/pool`, { values })
   if (status !== 200) throw new Error(`POST /rewards/:id/pool: ${status} ${text}`)
   return (await rest(`GET /rewards/${reward.id}`)).body.data.reward
+}
+
+/** A terminal with the code that pairs it. */
+export async function registerDevice(
+  { rest }: Pick<Tenant, 'rest'>,
+  overrides: Record<string, unknown> = {},
+): Promise<{ device: Resource; pairing: Resource }> {
+  const { status, body, text } = await rest('POST /devices', {
+    device_name: `Counter ${uuidv7()}`,
+    ...overrides,
+  })
+  if (status !== 201) throw new Error(`POST /devices: ${status} ${text}`)
+  return body.data
+}
+
+/** A paired terminal, with its token and a client that shows it. */
+export async function createTerminal(
+  app: TestApp,
+  tenant: Pick<Tenant, 'rest'>,
+  overrides: Record<string, unknown> = {},
+) {
+  const { pairing } = await registerDevice(tenant, overrides)
+  const { status, body, text } = await restClient(app.url, undefined)('POST /terminal/pair', {
+    code: pairing.code,
+  })
+  if (status !== 200) throw new Error(`POST /terminal/pair: ${status} ${text}`)
+  const { device, token } = body.data as { device: Resource; token: string }
+  return { device, token, rest: restClient(app.url, token), graph: graphClient(app.url, token) }
 }
