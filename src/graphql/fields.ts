@@ -35,16 +35,9 @@ type Result<Type extends TypeParam<Types>, Nullable extends boolean> = MaybeProm
 >
 
 const factsOf = (
-  { scope, rate = 'default', errors = [], storesNothing = false }: Operation<never, never>,
+  { scope, alsoFor, rate = 'default', errors = [], storesNothing = false }: Operation<never, never>,
   resolve: { length: number },
-): OperationFacts => ({ scope, rate, errors, storesNothing, readsSelection: resolve.length > 2 })
-const factsOf = ({
-  scope,
-  alsoFor,
-  rate = 'default',
-  errors = [],
-  storesNothing = false,
-}: Operation<never, never>): OperationFacts => ({ scope, alsoFor, rate, errors, storesNothing })
+): OperationFacts => ({ scope, alsoFor, rate, errors, storesNothing, readsSelection: resolve.length > 2 })
 
 /**
  * A mutation: verb first, one `input`. Checks the actor's scope, counts the rate scope (the facade has done so

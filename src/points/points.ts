@@ -28,10 +28,7 @@ export interface IssueInput extends CustomerAddress {
 /**
  * Gives points: exactly `points`, or what `amount` earns (rate × tier multiplier × best promotion, as of
  * `occurredAt`, floored once). Throws CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND, BALANCE_LIMIT_REACHED, or InvalidInput
- * naming `amount` or `occurredAt`.
- * Gives points: exactly `points`, or what `amount` earns (rate × tier multiplier, floored once). Throws
- * CUSTOMER_ADDRESS, CUSTOMER_NOT_FOUND, BALANCE_LIMIT_REACHED, or InvalidInput naming `amount`, `occurredAt`, or
- * `points` where a terminal would pass its limits.
+ * naming `amount`, `occurredAt`, or `points` where a terminal would pass its limits.
  */
 export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResult> {
   const occurredAt = input.occurredAt ?? ctx.now
@@ -41,7 +38,6 @@ export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResu
     await settleExpiry(tx, account)
     const earned =
       input.amount == null ? { points: input.points! } : purchase(account, input.amount, occurredAt)
-    const earned = input.amount == null ? { points: input.points! } : purchase(account, input.amount)
     const terminal = await actingTerminal(tx)
     const refusal = terminal && pointsRefusal(earned.points, terminal)
     if (refusal) throw refusal

@@ -17,7 +17,6 @@ export interface Credential {
 export const TRUST_MS = 5_000
 const MAX_CACHED = 50_000
 const MINUTE_MS = 60_000
-const NONE = Promise.resolve(undefined)
 
 /** Who holds what was shown. */
 interface Holder {
@@ -74,6 +73,13 @@ const kinds: readonly Kind[] = [
   },
 ]
 
+/** What was shown, as it was found at a moment (milliseconds). */
+interface Checked {
+  kind: Kind
+  holder: Promise<Holder | undefined>
+  checkedAt: number
+}
+
 export interface Authentication {
   /**
    * The credential of an `Authorization` header at a moment.
@@ -87,25 +93,24 @@ export interface Authentication {
 
 /** Keys are checked against the database at most every five seconds; a warm key costs no round trip. */
 export function createAuthentication(database: Database, secrets: Secrets): Authentication {
-  const cache = new Map<string, { holder: Promise<Holder | undefined>; checkedAt: number }>()
+  const cache = new Map<string, Checked>()
   const usedInMinute = new Map<string, number>()
   const notes = new Set<Promise<unknown>>()
 
-  function look({ find }: Kind, key: string, now: number): Promise<Holder | undefined> {
+  function look(key: string, now: number): Checked | undefined {
     const digest = secrets.keyDigest(key)
     const id = digest.toString('base64')
     const known = cache.get(id)
-    if (known && now >= known.checkedAt && now < known.checkedAt + TRUST_MS) return known.credential
-    if (!isWellFormedApiKey(key)) return NONE
-    if (known && now >= known.checkedAt && now < known.checkedAt + TRUST_MS) return known.holder
+    if (known && now >= known.checkedAt && now < known.checkedAt + TRUST_MS) return known
+    const kind = kinds.find(({ isWellFormed }) => isWellFormed(key))
+    if (!kind) return undefined
     if (cache.size >= MAX_CACHED) cache.clear()
-    const holder = database.sql.row(find, [digest])
-    const entry = { holder, checkedAt: now }
+    const entry = { kind, holder: database.sql.row(kind.find, [digest]), checkedAt: now }
     cache.set(id, entry)
     // Neither a fault nor an unknown key is worth remembering.
     const forget = () => cache.get(id) === entry && cache.delete(id)
-    holder.then((found) => found ?? forget(), forget)
-    return holder
+    entry.holder.then((found) => found ?? forget(), forget)
+    return entry
   }
 
   /** To the minute, for people to see what is in use; losing one note harms nothing. */
@@ -122,16 +127,10 @@ export function createAuthentication(database: Database, secrets: Secrets): Auth
   return {
     async authenticate(authorization, now) {
       const key = authorization?.match(/^Bearer +(\S+)$/i)?.[1]
-      if (!key) throw new AppError('INVALID_API_KEY')
-      const credential = await look(key, now.getTime())
-      if (!credential || (credential.expiresAt && credential.expiresAt <= now))
-        throw new AppError('INVALID_API_KEY')
-      if (credential.businessStatus === 'suspended') throw new AppError('BUSINESS_SUSPENDED')
-      note(credential.keyId, now.getTime())
-      return credential
-      const kind = key && kinds.find(({ isWellFormed }) => isWellFormed(key))
-      if (!kind) throw new AppError('INVALID_API_KEY')
-      const holder = await look(kind, key, now.getTime())
+      const checked = key && look(key, now.getTime())
+      if (!checked) throw new AppError('INVALID_API_KEY')
+      const { kind } = checked
+      const holder = await checked.holder
       if (!holder || (holder.expiresAt && holder.expiresAt <= now)) throw new AppError('INVALID_API_KEY')
       if (holder.businessStatus === 'suspended') throw new AppError('BUSINESS_SUSPENDED')
       note(kind, holder, now.getTime())

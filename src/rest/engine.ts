@@ -38,11 +38,8 @@ export function restApi({
   secrets,
   stalledAfterMs = STALLED_AFTER_MS,
 }: EngineDeps): Middleware {
-  const router = new Router({ prefix: API_PREFIX, sensitive: true })
-  for (const route of compileTable(schema, routes)) {
-    router[route.method](route.path, async (koa: ParameterizedContext) => {
   const [router, open] = [newRouter(), newRouter()]
-  for (const route of compileRoutes(schema, routes)) {
+  for (const route of compileTable(schema, routes)) {
     const isOpen = route.facts.alsoFor === 'strangers'
     const mounted = isOpen ? open : router
     mounted[route.method](route.path, async (koa: ParameterizedContext) => {
@@ -85,6 +82,8 @@ export function restApi({
   }
 }
 
+const newRouter = () => new Router({ prefix: API_PREFIX, sensitive: true })
+
 const compiledTables = new WeakMap<readonly Route[], CompiledRoute[]>()
 
 /** The table compiled for the one schema of the process, once for all apps in it. */
@@ -93,7 +92,6 @@ function compileTable(schema: GraphQLSchema, routes: readonly Route[]): Compiled
   compiledTables.set(routes, compiled)
   return compiled
 }
-const newRouter = () => new Router({ prefix: API_PREFIX, sensitive: true })
 
 /** Literal paths before those with parameters, whatever the order of the rows: `/customers/lookup` is no user id. */
 function compileRoutes(schema: GraphQLSchema, routes: readonly Route[]): CompiledRoute[] {
