@@ -34,6 +34,7 @@ export async function fillTenant(
     customers: insertCustomers(customers, firstMs - YEARS_MS, joinedStepMs),
     identifiers: INSERT_IDENTIFIERS,
     counts: INSERT_COUNTS,
+    days: INSERT_DAYS,
     rewards: INSERT_REWARD,
   })) {
     say(what)
@@ -117,9 +118,15 @@ const INSERT_IDENTIFIERS = `
     FROM customers WHERE business_id = $1`
 
 const INSERT_COUNTS = `
-  INSERT INTO transaction_counts (business_id, type, status, shard, count)
-  SELECT business_id, type, status, get_byte(uuid_send(customer_id), 15) % 64, count(*)
+  INSERT INTO transaction_counts (business_id, type, status, shard, count, points)
+  SELECT business_id, type, status, get_byte(uuid_send(customer_id), 15) % 64, count(*), sum(points)
     FROM transactions WHERE business_id = $1 GROUP BY 1, 2, 3, 4`
+
+const INSERT_DAYS = `
+  INSERT INTO transaction_days (business_id, day, earn_count, redeem_count)
+  SELECT business_id, (created_at AT TIME ZONE 'UTC')::date, count(*) FILTER (WHERE type = 'earn'),
+         count(*) FILTER (WHERE type = 'redeem')
+    FROM transactions WHERE business_id = $1 AND created_at < date_trunc('day', now() - interval '1 day', 'UTC') GROUP BY 1, 2`
 
 const INSERT_REWARD = `
   INSERT INTO rewards (business_id, id, name, points_cost, redemptions_count, created_at, updated_at)

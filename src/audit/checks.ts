@@ -194,11 +194,12 @@ export const auditChecks: readonly AuditCheck[] = [
   ...raffleChecks,
   {
     name: 'transaction_counts',
-    says: 'the kept counts of transactions are the rows there are',
-    sql: `SELECT coalesce(k.business_id, a.business_id) AS id, coalesce(k.count, 0) = coalesce(a.count, 0) AS ok
-            FROM (SELECT business_id, type, status, sum(count) AS count FROM transaction_counts
+    says: 'the kept counts of transactions and the sums of their points are those of the rows there are',
+    sql: `SELECT coalesce(k.business_id, a.business_id) AS id,
+                 coalesce(k.count, 0) = coalesce(a.count, 0) AND coalesce(k.points, 0) = coalesce(a.points, 0) AS ok
+            FROM (SELECT business_id, type, status, sum(count) AS count, sum(points) AS points FROM transaction_counts
                    WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2, 3) k
-            FULL JOIN (SELECT business_id, type, status, count(*) AS count FROM transactions
+            FULL JOIN (SELECT business_id, type, status, count(*) AS count, sum(points) AS points FROM transactions
                         WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2, 3) a
               USING (business_id, type, status)`,
   },
@@ -221,5 +222,18 @@ export const auditChecks: readonly AuditCheck[] = [
             FULL JOIN (SELECT business_id, question_id, rating, count(*) AS count FROM review_answers
                         WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2, 3) a
               USING (business_id, question_id, rating)`,
+    name: 'transaction_days',
+    says: 'the counts of closed days are the rows booked on them',
+    sql: `SELECT business_id AS id, k.earned IS NOT DISTINCT FROM a.earned AND k.redeemed IS NOT DISTINCT FROM a.redeemed AS ok
+            FROM (SELECT business_id, day, earn_count AS earned, redeem_count AS redeemed FROM transaction_days
+                   WHERE $1::uuid IS NULL OR business_id = $1) k
+            FULL JOIN (SELECT t.business_id, (t.created_at AT TIME ZONE 'UTC')::date AS day,
+                              count(*) FILTER (WHERE t.type = 'earn') AS earned,
+                              count(*) FILTER (WHERE t.type = 'redeem') AS redeemed
+                         FROM transactions t
+                         JOIN (SELECT business_id, max(day) AS last FROM transaction_days GROUP BY 1) c
+                           ON c.business_id = t.business_id AND (t.created_at AT TIME ZONE 'UTC')::date <= c.last
+                        WHERE $1::uuid IS NULL OR t.business_id = $1 GROUP BY 1, 2) a
+              USING (business_id, day)`,
   },
 ]

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Services } from '../context.js'
 import { type MailServices, sendDueMails } from '../mail/send-due-mails.js'
 import { drawDueRaffles, refundCancelledRaffles } from '../raffles/raffle-sweeps.js'
+import { closeTransactionDays } from '../transactions/transaction-days.js'
 import { dropIdempotencyKeys, expirePoints, expireRedemptions, settleProvisions } from './sweeps.js'
 
 /** What the recurring work needs. */
@@ -27,6 +28,7 @@ const schedule: Record<string, Job> = {
   draw_raffles: { match: '* * * * *', againAfterSeconds: [20, 40], sweep: drawDueRaffles },
   refund_raffles: { match: '* * * * *', sweep: refundCancelledRaffles },
   send_mails: { match: '* * * * *', sweep: sendDueMails },
+  close_transaction_days: { match: '7 * * * *', sweep: closeTransactionDays },
   drop_idempotency_keys: { match: '17 * * * *', sweep: dropIdempotencyKeys },
 }
 

@@ -23,9 +23,10 @@ const holdPoints = statement<{ held: number }>(
                                occurred_at, created_at)
      SELECT $1, $3, $2, 'redeem', 'pending', 'reward', $4::int, $5, $6, $7::timestamptz, $7::timestamptz FROM account
    ), counted AS (
-     INSERT INTO transaction_counts AS n (business_id, type, status, shard, count)
-     SELECT $1, 'redeem', 'pending', $8::smallint, 1 FROM account
-     ON CONFLICT (business_id, type, status, shard) DO UPDATE SET count = n.count + 1
+     INSERT INTO transaction_counts AS n (business_id, type, status, shard, count, points)
+     SELECT $1, 'redeem', 'pending', $8::smallint, 1, $4::int FROM account
+     ON CONFLICT (business_id, type, status, shard)
+       DO UPDATE SET count = n.count + 1, points = n.points + excluded.points
    )
    SELECT held FROM account`,
 )
@@ -67,11 +68,12 @@ const end = (name: string, status: 'completed' | 'failed', account: string) =>
         WHERE business_id = $1 AND redemption_id = $3 AND type = 'redeem' AND source = 'reward' AND status = 'pending'
        RETURNING *
      ), ${account}, moved AS (
-       INSERT INTO transaction_counts AS n (business_id, type, status, shard, count)
-       SELECT $1, 'redeem', '${status}', $4::smallint, 1 FROM row
-       ON CONFLICT (business_id, type, status, shard) DO UPDATE SET count = n.count + 1
+       INSERT INTO transaction_counts AS n (business_id, type, status, shard, count, points)
+       SELECT $1, 'redeem', '${status}', $4::smallint, 1, points FROM row
+       ON CONFLICT (business_id, type, status, shard)
+         DO UPDATE SET count = n.count + 1, points = n.points + excluded.points
      ), left_pending AS (
-       UPDATE transaction_counts n SET count = n.count - 1 FROM row
+       UPDATE transaction_counts n SET count = n.count - 1, points = n.points - row.points FROM row
         WHERE n.business_id = $1 AND n.type = 'redeem' AND n.status = 'pending' AND n.shard = $4::smallint
      )
      SELECT ${ledgerColumns} FROM row WHERE customer_id = $2`,

@@ -116,11 +116,12 @@ const postEntry = statement<{ balance: number; visitCount: number; lastVisitAt: 
      SELECT $1, $3, $2, $11, 'completed', $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $6::timestamptz, $10::timestamptz,
             $23, $24
        FROM account
-     RETURNING type, status
+     RETURNING type, status, points
    ), counted AS (
-     INSERT INTO transaction_counts AS n (business_id, type, status, shard, count)
-     SELECT $1, type, status, $22::smallint, 1 FROM row
-     ON CONFLICT (business_id, type, status, shard) DO UPDATE SET count = n.count + 1
+     INSERT INTO transaction_counts AS n (business_id, type, status, shard, count, points)
+     SELECT $1, type, status, $22::smallint, 1, points FROM row
+     ON CONFLICT (business_id, type, status, shard)
+       DO UPDATE SET count = n.count + 1, points = n.points + excluded.points
    )
    SELECT balance, visit_count AS "visitCount", last_visit_at AS "lastVisitAt" FROM account`,
 )

@@ -24,6 +24,22 @@ export const transactionRoutes: Route[] = [
         }
       } ${transactionRow}`,
     query: { ...pageQuery, type: 'type', status: 'status', device_id: 'deviceId' },
+      query ($first: Int, $offset: Int, $type: TransactionType, $status: TransactionStatus, $userId: UUID,
+             $identifier: string, $deviceId: UUID, $from: DateTime, $to: DateTime) {
+        transactions(first: $first, offset: $offset, type: $type, status: $status, userId: $userId,
+                     identifier: $identifier, deviceId: $deviceId, from: $from, to: $to) 
+          nodes ...TransactionRow totalCount
+      } ${transactionRow}`,
+    query: {
+      ...pageQuery,
+      type: 'type',
+      status: 'status',
+      user_id: 'userId',
+      identifier: 'identifier',
+      device_id: 'deviceId',
+      from: 'from',
+      to: 'to',
+    },
     data: 'page',
     status: 200,
     message: 'Transactions retrieved successfully',

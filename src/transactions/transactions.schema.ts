@@ -5,7 +5,7 @@ import {
   TransactionStatus,
   TransactionType as TransactionTypes,
 } from '../database/generated/prisma/client.js'
-import { oneOf, uuid } from '../graphql/bounds.js'
+import { instant, oneOf, text, uuid } from '../graphql/bounds.js'
 import { builder } from '../graphql/builder.js'
 import { connectionType, pageArgs, pageComplexity } from '../graphql/connection.js'
 import { enumOf } from '../graphql/enums.js'
@@ -54,16 +54,27 @@ export const TransactionType = ref.implement({
   }),
 })
 
-query('transactions', {
-  description: 'The ledger of the business, newest first.',
-  type: connectionType('Transaction', TransactionType),
-  args: z.strictObject({
+const TransactionFilter = z
+  .strictObject({
     ...pageArgs,
     type: oneOf('TransactionType', TransactionTypes).nullish(),
     status: oneOf('TransactionStatus', TransactionStatus).nullish(),
     deviceId: uuid().nullish().describe('Rows of one terminal.'),
   }),
+    userId: uuid().nullish().describe('Of this customer; not together with identifier.'),
+    identifier: text(1, 200).nullish().describe("Of the customer with this id of the business's own."),
+    deviceId: uuid().nullish().describe('Of this terminal.'),
+    from: instant().nullish().describe('Booked (createdAt) at this moment or later.'),
+    to: instant().nullish().describe('Booked before this moment.'),
+  })
+  .refine(({ from, to }) => !from || !to || from < to, { path: ['to'], message: 'must be later than from' })
+
+query('transactions', {
+  description: 'The ledger of the business, newest first.',
+  type: connectionType('Transaction', TransactionType),
+  args: TransactionFilter,
   scope: 'transactions:read',
+  errors: ['CUSTOMER_ADDRESS'],
   complexity: pageComplexity,
   resolve: listTransactions,
 })

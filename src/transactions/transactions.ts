@@ -1,7 +1,9 @@
 import type { Context } from '../context.js'
-import { type Statement, statement } from '../database/sql.js'
 import { type Page, type PageArgs, pageOf, pageRequest } from '../graphql/connection.js'
-import { type LedgerRow, ledgerColumns } from '../ledger/ledger.js'
+import type { LedgerRow } from '../ledger/ledger.js'
+import { resolveFilter, type TransactionFilter } from './transaction-filter.js'
+import { readPage } from './transaction-pages.js'
+import { countTransactions } from './transaction-totals.js'
 
 export interface TransactionFilter {
   type?: 'earn' | 'redeem' | null | undefined
@@ -73,4 +75,18 @@ export async function listTransactions(
       : await ctx.sql.row(countTransactions, counted)
     return row!.count
   })
+}
+
+/**
+ * The ledger, newest first by when it was booked. `totalCount` is exact. Throws CUSTOMER_ADDRESS where both a user id
+ * and an identifier are given.
+ */
+export async function listTransactions(
+  ctx: Context,
+  { first, after, last, before, offset, ...filter }: TransactionFilter & PageArgs,
+): Promise<Page<LedgerRow>> {
+  const request = pageRequest({ first, after, last, before, offset })
+  const wanted = await resolveFilter(ctx, filter)
+  if (!wanted) return pageOf(request, [], async () => 0)
+  return pageOf(request, await readPage(ctx, wanted, request), () => countTransactions(ctx, wanted))
 }

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { audit } from '../../src/audit/audit.js'
-import { createTenant, startApp } from '../helpers/app.js'
+import { closeTransactionDays } from '../../src/transactions/transaction-days.js'
+import { createTenant, startApp, testClock } from '../helpers/app.js'
 import {
   createCustomer,
   createPoolReward,
@@ -44,6 +45,8 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   const question = 'mutation { createReviewQuestion(input: { text: "The staff?" }) { id } }'
   const { id: question_id } = (await tenant.graph(question)).data.createReviewQuestion
   await tenant.rest('POST /reviews', { user_id, rating: 4, answers: [{ question_id, rating: 5 }] })
+  const inAWeek = new Date(app.clock.now().getTime() + 7 * 24 * 60 * 60 * 1000)
+  await closeTransactionDays({ ...app, clock: testClock(inAWeek) })
   return { app, tenant }
 }
 
@@ -77,6 +80,8 @@ const breaks: Record<string, string> = {
   transaction_counts: 'UPDATE transaction_counts SET count = count + 1',
   review_counts: 'UPDATE review_counts SET rating = rating - 1',
   review_answer_counts: 'DELETE FROM review_answer_counts',
+  transaction_counts: 'UPDATE transaction_counts SET points = points + 1',
+  transaction_days: 'UPDATE transaction_days SET redeem_count = redeem_count + 1',
 }
 
 test('a lively business passes every check, and each check has looked at something', async (t) => {
