@@ -222,6 +222,8 @@ export const auditChecks: readonly AuditCheck[] = [
             FULL JOIN (SELECT business_id, question_id, rating, count(*) AS count FROM review_answers
                         WHERE $1::uuid IS NULL OR business_id = $1 GROUP BY 1, 2, 3) a
               USING (business_id, question_id, rating)`,
+  },
+  {
     name: 'transaction_days',
     says: 'the counts of closed days are the rows booked on them',
     sql: `SELECT business_id AS id, k.earned IS NOT DISTINCT FROM a.earned AND k.redeemed IS NOT DISTINCT FROM a.redeemed AS ok

@@ -18,17 +18,12 @@ export const transactionRoutes: Route[] = [
     method: 'get',
     path: '/transactions',
     operation: /* GraphQL */ `
-      query ($first: Int, $offset: Int, $type: TransactionType, $status: TransactionStatus, $deviceId: UUID) {
-        transactions(first: $first, offset: $offset, type: $type, status: $status, deviceId: $deviceId) {
+      query ($first: Int, $offset: Int, $type: TransactionType, $status: TransactionStatus, $userId: UUID,
+             $identifier: String, $deviceId: UUID, $from: DateTime, $to: DateTime) {
+        transactions(first: $first, offset: $offset, type: $type, status: $status, userId: $userId,
+                     identifier: $identifier, deviceId: $deviceId, from: $from, to: $to) {
           nodes { ...TransactionRow } totalCount
         }
-      } ${transactionRow}`,
-    query: { ...pageQuery, type: 'type', status: 'status', device_id: 'deviceId' },
-      query ($first: Int, $offset: Int, $type: TransactionType, $status: TransactionStatus, $userId: UUID,
-             $identifier: string, $deviceId: UUID, $from: DateTime, $to: DateTime) {
-        transactions(first: $first, offset: $offset, type: $type, status: $status, userId: $userId,
-                     identifier: $identifier, deviceId: $deviceId, from: $from, to: $to) 
-          nodes ...TransactionRow totalCount
       } ${transactionRow}`,
     query: {
       ...pageQuery,

@@ -41,7 +41,6 @@ export const TransactionType = ref.implement({
       resolve: ({ amountMinor, currency }) =>
         amountMinor === null || currency === null ? null : majorUnits(amountMinor, currency),
     }),
-    description: t.exposeString('description', { nullable: true }),
     multiplier: t.field({
       type: 'Decimal',
       nullable: true,
@@ -49,6 +48,7 @@ export const TransactionType = ref.implement({
       resolve: ({ multiplier }) => (multiplier === null ? null : new Big(multiplier).toFixed()),
     }),
     promotionId: t.expose('promotionId', { type: 'UUID', nullable: true }),
+    description: t.exposeString('description', { nullable: true }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
@@ -59,8 +59,6 @@ const TransactionFilter = z
     ...pageArgs,
     type: oneOf('TransactionType', TransactionTypes).nullish(),
     status: oneOf('TransactionStatus', TransactionStatus).nullish(),
-    deviceId: uuid().nullish().describe('Rows of one terminal.'),
-  }),
     userId: uuid().nullish().describe('Of this customer; not together with identifier.'),
     identifier: text(1, 200).nullish().describe("Of the customer with this id of the business's own."),
     deviceId: uuid().nullish().describe('Of this terminal.'),

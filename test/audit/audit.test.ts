@@ -77,7 +77,6 @@ const breaks: Record<string, string> = {
   raffle_counts: 'UPDATE raffles SET total_entries = total_entries + 1',
   raffle_winners: 'DELETE FROM raffle_winners',
   raffle_proof: 'UPDATE raffle_entrants SET entries = entries + 1',
-  transaction_counts: 'UPDATE transaction_counts SET count = count + 1',
   review_counts: 'UPDATE review_counts SET rating = rating - 1',
   review_answer_counts: 'DELETE FROM review_answer_counts',
   transaction_counts: 'UPDATE transaction_counts SET points = points + 1',
