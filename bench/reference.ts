@@ -38,11 +38,11 @@ const [listTransactions, countTransactions] = statements(
   'list_transactions_0',
   'count_transactions',
 )
-const [lockAccount, postEntry] = statements(recorded.issue, 'lock_account_by_id', 'ledger_post')
+const [lockEarner, postEntry] = statements(recorded.issue, 'lock_earner_by_id', 'ledger_post')
 const [lockKey, , , storeKey] = statements(
   recorded.keyedIssue,
   'idempotency_lock_and_find',
-  'lock_account_by_id',
+  'lock_earner_by_id',
   'ledger_post',
   'idempotency_store',
 )
@@ -164,7 +164,7 @@ function entryValues(customerId: string, id: string, delta: number, now: Date): 
 
 async function issue(client: pg.PoolClient, { user_id, amount }: { user_id: string; amount: string }) {
   const now = new Date()
-  const [account] = await run(client, lockAccount, { 1: user_id })
+  const [account] = await run(client, lockEarner, { 1: user_id, 2: now })
   const minor = Math.round(Number(amount) * 100)
   const points = Math.floor(minor / 100)
   const id = uuidv7()
