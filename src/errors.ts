@@ -11,6 +11,8 @@ interface ErrorKind {
   message: string | ((value: number | string) => string)
   /** Decided by the state of the business, so a retry with the same Idempotency-Key gets it again. */
   storable?: true
+  /** What the operation wrote before it refused stays: a failed attempt is counted. Everything else is rolled back. */
+  keepsEffects?: true
 }
 
 const withValue = (code: string) => (value: number | string) => `${code}:${value}`
@@ -65,6 +67,14 @@ export const catalogue = {
   BALANCE_LIMIT_REACHED: { status: 409, message: withValue('BALANCE_LIMIT_REACHED'), storable: true },
   TRANSACTION_NOT_REVERSIBLE: { status: 409, message: 'TRANSACTION_NOT_REVERSIBLE', storable: true },
   TRANSACTION_ALREADY_REVERSED: { status: 409, message: 'TRANSACTION_ALREADY_REVERSED', storable: true },
+
+  // Code batches
+  CODE_BATCH_NOT_FOUND: { status: 404, message: 'Code batch not found', storable: true },
+  CODE_PREFIX_TAKEN: { status: 409, message: 'CODE_PREFIX_TAKEN', storable: true },
+  CODE_NOT_FOUND: { status: 404, message: 'CODE_NOT_FOUND', storable: true, keepsEffects: true },
+  CODE_ALREADY_CLAIMED: { status: 409, message: 'CODE_ALREADY_CLAIMED', storable: true },
+  BATCH_INACTIVE: { status: 409, message: 'BATCH_INACTIVE', storable: true },
+  BATCH_EXPIRED: { status: 409, message: 'BATCH_EXPIRED', storable: true },
 
   // Rewards (spec §3, §7)
   REWARD_LIMIT_BELOW_CURRENT: {

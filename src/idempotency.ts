@@ -15,7 +15,7 @@ import { AppError } from './errors.js'
 export interface Answer {
   status: number
   body: string
-  /** A refusal: whatever the operation wrote is rolled back. */
+  /** A refusal: whatever the operation wrote is rolled back. Not so where a refusal keeps its effects (errors.ts). */
   refused: boolean
   /** Decided by the state of the business: a retry with the same key gets it again (docs: decisions, Idempotency). */
   storable: boolean

@@ -193,6 +193,33 @@ export const auditChecks: readonly AuditCheck[] = [
   },
   ...raffleChecks,
   {
+    name: 'code_claimed_once',
+    says: 'a claimed code gave its customer the points of its batch in one completed earning',
+    sql: `SELECT k.id, t.status = 'completed' AND t.type = 'earn' AND t.source = 'code'
+                 AND t.customer_id = k.customer_id AND t.points = b.points
+                 AND NOT EXISTS (SELECT FROM batch_codes o WHERE o.business_id = k.business_id
+                                    AND o.transaction_id = k.transaction_id AND o.id <> k.id) AS ok
+            FROM batch_codes k JOIN code_batches b ON b.business_id = k.business_id AND b.id = k.batch_id
+            LEFT JOIN transactions t ON t.business_id = k.business_id AND t.id = k.transaction_id
+           WHERE k.claimed_at IS NOT NULL AND ($1::uuid IS NULL OR k.business_id = $1)`,
+  },
+  {
+    name: 'code_earning_claimed',
+    says: 'every earning of a code is that of a claimed one',
+    sql: `SELECT t.id, k.claimed_at IS NOT NULL AS ok
+            FROM transactions t LEFT JOIN batch_codes k ON k.business_id = t.business_id AND k.transaction_id = t.id
+           WHERE t.source = 'code' AND ($1::uuid IS NULL OR t.business_id = $1)`,
+  },
+  {
+    name: 'code_batch_counts',
+    says: 'a batch has as many codes as it was made with, and claimed is those that are',
+    sql: `SELECT b.id, b.quantity = s.codes AND b.claimed = s.claimed AS ok
+            FROM code_batches b LEFT JOIN LATERAL (
+              SELECT count(*) AS codes, count(k.claimed_at) AS claimed FROM batch_codes k
+               WHERE k.business_id = b.business_id AND k.batch_id = b.id) s ON true
+           WHERE $1::uuid IS NULL OR b.business_id = $1`,
+  },
+  {
     name: 'transaction_counts',
     says: 'the kept counts of transactions and the sums of their points are those of the rows there are',
     sql: `SELECT coalesce(k.business_id, a.business_id) AS id,

@@ -68,6 +68,7 @@ const NOBODY = {
   birthday: null,
   language: null,
   referredBy: null,
+  claimFailures: [],
 }
 
 /**

@@ -125,7 +125,8 @@ export function prismaPage(request: PageRequest) {
   }
 }
 
-const pageInfo = builder.objectRef<{ page: Page<Ordered> }>('PageInfo').implement({
+/** Whether there is more, and where to go on. */
+export const PageInfo = builder.objectRef<{ page: Page<Ordered> }>('PageInfo').implement({
   fields: (t) => ({
     hasNextPage: t.boolean({ resolve: ({ page }) => page.hasNextPage }),
     hasPreviousPage: t.boolean({ resolve: ({ page }) => page.hasPreviousPage }),
@@ -155,7 +156,7 @@ export function connectionType<Node extends Ordered>(name: string, node: ObjectR
     fields: (t) => ({
       nodes: t.field({ type: [node], resolve: (page) => page.nodes as never }),
       edges: t.field({ type: [edge], resolve: (page) => page.nodes.map((each) => ({ node: each })) }),
-      pageInfo: t.field({ type: pageInfo, resolve: (page) => ({ page }) }),
+      pageInfo: t.field({ type: PageInfo, resolve: (page) => ({ page }) }),
       totalCount: t.field({ type: 'SafeInt', resolve: (page) => page.totalCount() }),
     }),
   })

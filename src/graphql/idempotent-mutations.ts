@@ -77,7 +77,7 @@ function answerOf({ data, errors }: ExecutionResult): Answer {
   return {
     status: originalError?.kind.status ?? 400,
     body: JSON.stringify({ data, errors: errors.map(publicError) }),
-    refused: true,
+    refused: originalError?.kind.keepsEffects !== true,
     storable: originalError?.kind.storable === true,
   }
 }

@@ -27,12 +27,14 @@ export interface CustomerAccount extends ExpirySettings {
   /** Decimal: points per unit of the currency. */
   earnPointsPerUnit: string
   redemptionTtlHours: number
+  /** When claims of codes failed, the latest only, oldest first; null = never. */
+  claimFailures: Date[] | null
 }
 
 export const accountColumns = `
   c.id, c.display_name AS "displayName", c.birthday, c.balance, c.held,
   c.visit_count AS "visitCount", c.redemption_count AS "redemptionCount",
-  c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
+  c.claim_failures AS "claimFailures", c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
   t.rank AS "tierRank", coalesce(t.points_multiplier, 1) AS "tierPointsMultiplier",
   coalesce(t.cashback_boost_percent, 0) AS "tierCashbackBoostPercent",
   b.timezone, b.currency, b.earn_points_per_unit AS "earnPointsPerUnit",

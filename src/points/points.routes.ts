@@ -6,7 +6,8 @@ export const balance = /* GraphQL */ `fragment Balance on CustomerBalance {
   user_id: userId balance points_expire_at: pointsExpireAt last_visit_at: lastVisitAt
 }`
 
-const result = `{ transaction { ...TransactionBrief } balance { ...Balance } } } ${transactionBrief} ${balance}`
+/** What follows a root field of the type PointsResult, to the end of the document. */
+export const pointsResult = `{ transaction { ...TransactionBrief } balance { ...Balance } } } ${transactionBrief} ${balance}`
 
 export const pointsRoutes: Route[] = [
   {
@@ -21,7 +22,7 @@ export const pointsRoutes: Route[] = [
   {
     method: 'post',
     path: '/points/issue',
-    operation: `mutation ($input: IssuePointsInput!) { issuePoints(input: $input) ${result}`,
+    operation: `mutation ($input: IssuePointsInput!) { issuePoints(input: $input) ${pointsResult}`,
     data: 'unwrap',
     status: 200,
     message: 'Points issued successfully',
@@ -30,7 +31,7 @@ export const pointsRoutes: Route[] = [
   {
     method: 'post',
     path: '/points/redeem',
-    operation: `mutation ($input: RedeemPointsInput!) { redeemPoints(input: $input) ${result}`,
+    operation: `mutation ($input: RedeemPointsInput!) { redeemPoints(input: $input) ${pointsResult}`,
     data: 'unwrap',
     status: 200,
     message: 'Points redeemed successfully',
@@ -39,7 +40,7 @@ export const pointsRoutes: Route[] = [
   {
     method: 'post',
     path: '/transactions/:id/reverse',
-    operation: `mutation ($input: ReverseTransactionInput!) { reverseTransaction(input: $input) ${result}`,
+    operation: `mutation ($input: ReverseTransactionInput!) { reverseTransaction(input: $input) ${pointsResult}`,
     params: { id: 'input.id' },
     notFound: 'TRANSACTION_NOT_FOUND',
     data: 'unwrap',

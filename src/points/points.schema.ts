@@ -30,7 +30,8 @@ export const CustomerBalance = builder.objectRef<CustomerAccount>('CustomerBalan
   }),
 })
 
-const PointsResult = builder
+/** A booking and the balance after it. */
+export const PointsResult = builder
   .objectRef<{ transaction: LedgerRow; balance: CustomerAccount }>('PointsResult')
   .implement({
     fields: (t) => ({

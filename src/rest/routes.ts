@@ -1,4 +1,5 @@
 import { businessRoutes } from '../businesses/businesses.routes.js'
+import { codeBatchRoutes } from '../code-batches/code-batches.routes.js'
 import { customerRoutes } from '../customers/customers.routes.js'
 import { deviceRoutes } from '../devices/devices.routes.js'
 import { pointsRoutes } from '../points/points.routes.js'
@@ -16,6 +17,7 @@ import type { Route } from './route.js'
 /** The route table: spec §4 and the additions of docs/decisions.md. */
 export const routes: readonly Route[] = [
   ...businessRoutes,
+  ...codeBatchRoutes,
   ...customerRoutes,
   ...deviceRoutes,
   ...pointsRoutes,

@@ -9,8 +9,8 @@ import type { FilePage } from './file.js'
 import { refusalOfFields, refusalOfVariables, type Variables } from './variables.js'
 
 /**
- * Runs a route's operation on the graph, in process. Refusals of the catalogue come back as answers; variables
- * that do not fit the operation's types, and anything else, are thrown.
+ * Runs a route's operation on the graph, in process. Refusals of the catalogue come back as answers; those that
+ * say when to come again, variables that do not fit the operation's types, and anything else, are thrown.
  */
 export async function runRoute(route: CompiledRoute, variables: Variables, ctx: Context): Promise<Answer> {
   const { data, errors } = await route.execute(variables.values, ctx)
@@ -35,12 +35,11 @@ export async function runPage(
   return data![route.rootKey] as FilePage
 }
 
-const refusalAnswer = (refusal: AppError): Answer => ({
-  status: refusal.kind.status,
-  body: errorBody(refusal),
-  refused: true,
-  storable: refusal.kind.storable === true,
-})
+function refusalAnswer(refusal: AppError): Answer {
+  if (refusal.retryAfterSeconds !== undefined) throw refusal
+  const { status, storable = false, keepsEffects = false } = refusal.kind
+  return { status, body: errorBody(refusal), refused: !keepsEffects, storable }
+}
 
 function refusalOf(route: CompiledRoute, error: GraphQLError, variables: Variables): AppError {
   const { originalError } = error

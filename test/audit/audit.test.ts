@@ -3,10 +3,14 @@ import { audit } from '../../src/audit/audit.js'
 import { closeTransactionDays } from '../../src/transactions/transaction-days.js'
 import { createTenant, startApp, testClock } from '../helpers/app.js'
 import {
+  createCodes,
   createCustomer,
   createPoolReward,
   createPromotion,
   createRaffle,
+  createCustomer,
+  createPoolReward,
+  createPromotion,
   createReward,
 } from '../helpers/factories.js'
 
@@ -47,6 +51,8 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   await tenant.rest('POST /reviews', { user_id, rating: 4, answers: [{ question_id, rating: 5 }] })
   const inAWeek = new Date(app.clock.now().getTime() + 7 * 24 * 60 * 60 * 1000)
   await closeTransactionDays({ ...app, clock: testClock(inAWeek) })
+  const { codes } = await createCodes(tenant, { quantity: 2 })
+  await tenant.rest('POST /codes/claim', { user_id, code: codes[0] })
   return { app, tenant }
 }
 
@@ -81,6 +87,10 @@ const breaks: Record<string, string> = {
   review_answer_counts: 'DELETE FROM review_answer_counts',
   transaction_counts: 'UPDATE transaction_counts SET points = points + 1',
   transaction_days: 'UPDATE transaction_days SET redeem_count = redeem_count + 1',
+  code_claimed_once: "UPDATE transactions SET points = points + 1 WHERE source = 'code'",
+  code_earning_claimed: 'UPDATE batch_codes SET customer_id = NULL, transaction_id = NULL, claimed_at = NULL',
+  code_batch_counts: 'DELETE FROM batch_codes WHERE claimed_at IS NULL',
+  transaction_counts: 'UPDATE transaction_counts SET count = count + 1',
 }
 
 test('a lively business passes every check, and each check has looked at something', async (t) => {

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { CompiledRoute } from '../../src/rest/compile.js'
 import type { Route } from '../../src/rest/route.js'
 import type { RestAnswer, RestClient } from '../helpers/app.js'
+import { newPrefix } from '../helpers/factories.js'
 import type { Things } from './things.js'
 
 /**
@@ -11,6 +12,7 @@ import type { Things } from './things.js'
 
 /** What stands for a path's last parameter; the longest beginning of a row's path counts. */
 const pathThings: Record<string, keyof Things> = {
+  '/code-batches/:id': 'codeBatchId',
   '/customers/:userId': 'userId',
   '/customers/:userId/identifiers/:id': 'identifierId',
   '/transactions/:id': 'transactionId',
@@ -35,6 +37,8 @@ const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWP4//8/AAX+Av5Y8msOAAAAAElFTkSuQmCC'
 
 const samples: Record<string, (things: Things) => Sample> = {
+  'POST /code-batches': () => ({ body: { name: 'Caps', prefix: newPrefix(), points: 5, quantity: 2 } }),
+  'POST /codes/claim': ({ claimableCode, userId }) => ({ body: { code: claimableCode, user_id: userId } }),
   'PATCH /settings': () => ({ body: { timezone: 'Europe/Berlin' } }),
   'POST /customers': () => ({ body: { display_name: 'Ada' } }),
   'GET /customers/lookup': ({ identifier }) => ({ query: `?identifier=${identifier}` }),

@@ -2,12 +2,17 @@ import { v7 as uuidv7 } from 'uuid'
 import type { CompiledRoute } from '../../src/rest/compile.js'
 import type { Tenant } from '../helpers/app.js'
 import {
+  createCodes,
   createCustomer,
   createPromotion,
   createRaffle,
   createReward,
   type Resource,
   registerDevice,
+  createCustomer,
+  createPromotion,
+  createReward,
+  type Resource,
 } from '../helpers/factories.js'
 import { thingsOf } from './samples.js'
 
@@ -16,6 +21,8 @@ export type Things = Record<keyof typeof strangers, string>
 
 /** The form of each id, naming nothing. */
 const strangers = {
+  codeBatchId: uuidv7,
+  claimableCode: () => 'NOBODY-000000000000',
   userId: uuidv7,
   identifier: () => `nobody-${uuidv7()}`,
   identifierId: uuidv7,
@@ -59,6 +66,8 @@ function makersFor(tenant: Tenant): Record<keyof Things, () => Promise<string>> 
   const reward = (fields: object) => createReward(tenant, { points_cost: 10, ...fields })
   const userId = async () => (await customer()).created.user_id as string
   return {
+    codeBatchId: async () => (await createCodes(tenant)).batch.id,
+    claimableCode: async () => (await createCodes(tenant)).codes[0]!,
     userId,
     identifier: async () => (await customer()).created.identifiers[0].value,
     identifierId: async () => (await customer()).created.identifiers[0].id,

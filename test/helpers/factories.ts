@@ -1,4 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
+import { randomCharacters } from '../../src/crockford.js'
+import type { Tenant } from './app.js'
 import { graphClient, restClient, type Tenant, type TestApp } from './app.js'
 
 /**
@@ -126,4 +128,23 @@ export async function createTerminal(
   if (status !== 200) throw new Error(`POST /terminal/pair: ${status} ${text}`)
   const { device, token } = body.data as { device: Resource; token: string }
   return { device, token, rest: restClient(app.url, token), graph: graphClient(app.url, token) }
+/** A prefix that no other batch has. */
+export const newPrefix = (): string => randomCharacters(10)
+
+/** A batch of one code of 10 points, and its codes. */
+export async function createCodes(
+  { rest }: Pick<Tenant, 'rest'>,
+  overrides: Record<string, unknown> = {},
+): Promise<{ batch: Resource; codes: string[] }> {
+  const { status, body, text } = await rest('POST /code-batches', {
+    name: 'Bottle caps',
+    prefix: newPrefix(),
+    points: 10,
+    quantity: 1,
+    ...overrides,
+  })
+  if (status !== 201) throw new Error(`POST /code-batches: ${status} ${text}`)
+  const { batch } = body.data
+  const exported = await rest(`GET /code-batches/${batch.id}/export?format=json`)
+  return { batch, codes: exported.body.map(({ code }: { code: string }) => code) }
 }
