@@ -10,3 +10,6 @@ export const randomCharacters = (length: number): string =>
 /** What a person meant: any case, look-alikes folded. */
 export const foldLookAlikes = (written: string): string =>
   written.toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1')
+
+/** Whether a folded text has no other characters, and at least one. */
+export const isCrockford = (text: string): boolean => /^[0-9A-HJKMNP-TV-Z]+$/.test(text)

@@ -9,10 +9,6 @@ import {
   createReward,
   type Resource,
   registerDevice,
-  createCustomer,
-  createPromotion,
-  createReward,
-  type Resource,
 } from '../helpers/factories.js'
 import { thingsOf } from './samples.js'
 

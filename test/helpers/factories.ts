@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
 import { randomCharacters } from '../../src/crockford.js'
-import type { Tenant } from './app.js'
 import { graphClient, restClient, type Tenant, type TestApp } from './app.js'
 
 /**
@@ -128,6 +127,8 @@ export async function createTerminal(
   if (status !== 200) throw new Error(`POST /terminal/pair: ${status} ${text}`)
   const { device, token } = body.data as { device: Resource; token: string }
   return { device, token, rest: restClient(app.url, token), graph: graphClient(app.url, token) }
+}
+
 /** A prefix that no other batch has. */
 export const newPrefix = (): string => randomCharacters(10)
 
