@@ -14,7 +14,13 @@ export async function compareAnswers(
     const answers: unknown[] = []
     for (const port of [servicePort, referencePort]) {
       const run = `${material.run}-compare-${port}`
-      const supply = requests({ ...material, customers: 1, run, codes: material.codes.splice(0, 1) })
+      const supply = requests({
+        ...material,
+        customers: 1,
+        run,
+        codes: material.codes.splice(0, 1),
+        claimCodes: material.claimCodes.splice(0, 1),
+      })
       const { method, path, headers = {}, body } = supply.next().value!
       const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
         method,

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startEmbedded } from '../src/database/embedded.js'
 import { compareAnswers } from './compare.js'
+import { secondsOfCreation } from './creation.js'
 import { fill } from './fill.js'
 import { codesNeeded, measure, type Plan } from './measure.js'
 import { prepare } from './prepare.js'
@@ -104,10 +105,14 @@ async function main(): Promise<void> {
     say(workload.name)
     results.push(await measure(workload, { service, reference, loader, material }, plan))
   }
+  const creationSeconds = await secondsOfCreation(service.port, material.apiKey)
+  say(`a batch of 100,000 codes: ${creationSeconds.toFixed(1)} s`)
   const { seconds, rounds, connections } = plan
   const machine = { node: process.version, cores: availableParallelism() }
   const conditions = { ...sizes, seconds, rounds, connections, ...machine }
-  console.log(options.json ? JSON.stringify({ conditions, results }, null, 2) : tableOf(results))
+  console.log(
+    options.json ? JSON.stringify({ conditions, results, creationSeconds }, null, 2) : tableOf(results),
+  )
   if (results.some(({ verdict }) => verdict === 'fail')) process.exitCode = 1
 }
 

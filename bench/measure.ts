@@ -27,11 +27,11 @@ export interface Plan {
 const WARM_UP_REQUESTS = 5000
 const WARM_UP_SECONDS = 1.5
 const WARM_UPS_MAX = 4
-/** More than can be completed in a second. */
+/** More than can be completed or claimed in a second. */
 const CODES_PER_SECOND = 3000
 const FUNCTIONS_SHOWN = 30
 
-/** How many redemption codes the plan may use up. */
+/** How many redemption codes, and how many codes of batches, the plan may use up. */
 export function codesNeeded({ seconds, rounds, profiles }: Plan): number {
   const measurements = 2 * rounds + (profiles === undefined ? 0 : 1)
   return Math.ceil((measurements * seconds + 2 * WARM_UPS_MAX * WARM_UP_SECONDS) * CODES_PER_SECOND)
@@ -60,12 +60,12 @@ async function warmUp(workload: Workload, server: Measurable, bench: Bench, plan
 let samplesTaken = 0
 
 async function sample(
-  { name, usesCodes }: Workload,
+  { name, uses }: Workload,
   { port, cpuMicroseconds }: Measurable,
   { loader, material }: Bench,
   { seconds, connections }: Plan,
 ): Promise<Sample> {
-  const codes = usesCodes ? material.codes.splice(0, Math.ceil(CODES_PER_SECOND * seconds)) : []
+  const used = uses ? material[uses].splice(0, Math.ceil(CODES_PER_SECOND * seconds)) : []
   const run = `${material.run}-${samplesTaken++}`
   const before = await cpuMicroseconds()
   const measured = await loader.run({
@@ -73,7 +73,7 @@ async function sample(
     port,
     connections,
     seconds,
-    material: { ...material, codes, run },
+    material: { ...material, codes: [], claimCodes: [], ...(uses && { [uses]: used }), run },
   })
   const cpu = (await cpuMicroseconds()) - before
   if (measured.failure !== undefined)

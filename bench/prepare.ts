@@ -3,6 +3,7 @@ import { createApiKey } from '../src/businesses/accounts.js'
 import { openDatabase } from '../src/database/database.js'
 import { createSecrets } from '../src/secrets.js'
 import { fillPools } from './pool.js'
+import { prepareClaimCodes } from './prepare-claim-codes.js'
 import type { Subject } from './recorded.js'
 import { customerId, customerIdSql, REWARD_COST, REWARD_ID } from './tenants.js'
 import type { Material } from './workloads.js'
@@ -10,13 +11,13 @@ import type { Material } from './workloads.js'
 interface Wanted {
   businessId: string
   customers: number
-  /** Redemption codes that are to be pending; as many values have the code pools. */
+  /** Redemption codes that are to be pending; as many values have the code pools, and so many codes are unclaimed. */
   codes: number
 }
 
 /**
- * Makes what a run uses up or must know: an API key, pending redemptions, one for each completion, and values in the
- * code pools.
+ * Makes what a run uses up or must know: an API key, pending redemptions, one for each completion, values in the code
+ * pools, and codes to claim.
  */
 export async function prepare(
   url: string,
@@ -40,11 +41,18 @@ export async function prepare(
     )
     const { rows } = await client.query<{ code: string }>(INSERT_PENDING, [businessId, wanted, customers])
     await fillPools(client, businessId, wanted)
-    await client.query('VACUUM ANALYZE redemptions, transactions, customers, transaction_counts')
+    const claimCodes = await prepareClaimCodes(client, businessId, wanted)
+    await client.query('VACUUM ANALYZE batch_codes, redemptions, transactions, customers, transaction_counts')
     const codes = rows.map(({ code }) => code)
     return {
-      subject: { businessId, keyId, customerId: customerId(0), code: codes.pop()! },
-      material: { apiKey, customers, codes, run: now.toISOString() },
+      subject: {
+        businessId,
+        keyId,
+        customerId: customerId(0),
+        code: codes.pop()!,
+        claimCode: claimCodes.pop()!,
+      },
+      material: { apiKey, customers, codes, claimCodes, run: now.toISOString() },
     }
   } finally {
     await client.end()

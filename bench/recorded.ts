@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { readKey } from '../src/businesses/businesses.js'
+import { claimCode } from '../src/code-batches/claim.js'
 import type { Context } from '../src/context.js'
 import { type Sql, type Statement, sqlOn } from '../src/database/sql.js'
 import { type Answer, once } from '../src/idempotency.js'
@@ -24,6 +25,8 @@ export interface Subject {
   customerId: string
   /** Of a redemption that is pending. */
   code: string
+  /** Of a batch, unclaimed. */
+  claimCode: string
 }
 
 type Operation = (ctx: Context) => Promise<unknown>
@@ -54,6 +57,7 @@ export async function recordCalls(pool: pg.Pool, subject: Subject) {
     poolRedemption: await record((ctx) =>
       createRedemption(ctx, { rewardId: poolRewardId(0), userId: customerId }),
     ),
+    claim: await record((ctx) => claimCode(ctx, { userId: customerId, code: subject.claimCode })),
   }
 }
 

@@ -54,6 +54,13 @@ const [lockCode, readReward, postRedeem, completeRedemption, countRedemption] = 
   'complete_redemption',
   'count_redemption',
 )
+const [lockClaimant, lockBatchCode, postCode, claimBatchCode] = statements(
+  recorded.claim,
+  'lock_account_by_id',
+  'lock_batch_code',
+  'ledger_post',
+  'claim_batch_code',
+)
 
 const [
   lockCustomer,
@@ -255,6 +262,21 @@ async function redeemFromPool(client: pg.PoolClient, body: { reward_id: string; 
   })
 }
 
+async function claim(client: pg.PoolClient, { user_id, code }: { user_id: string; code: string }) {
+  const now = new Date()
+  const [account] = await run(client, lockClaimant, { 1: user_id })
+  const [prefix, suffix] = code.split('-')
+  const [found] = await run(client, lockBatchCode, { 1: suffix, 2: prefix })
+  const { points } = found!
+  const id = uuidv7()
+  const [after] = await run(client, postCode, { ...entryValues(user_id, id, points, now), 8: points })
+  await run(client, claimBatchCode, { 1: found!.batchId, 2: found!.id, 3: user_id, 4: id, 5: now })
+  return success('Code claimed successfully', {
+    transaction: { id, type: 'earn', points, created_at: now },
+    balance: { ...balanceOf(account!), balance: after!.balance, last_visit_at: after!.lastVisitAt },
+  })
+}
+
 const success = (message: string, data: object): string => JSON.stringify({ success: true, message, data })
 
 async function bodyOf(request: IncomingMessage) {
@@ -272,6 +294,7 @@ async function answer(request: IncomingMessage): Promise<string> {
   const key = request.headers['idempotency-key']
   const body = await bodyOf(request)
   if (path === '/redemptions') return inTransaction((client) => redeemFromPool(client, body))
+  if (path === '/codes/claim') return inTransaction((client) => claim(client, body))
   return inTransaction((client) =>
     typeof key === 'string' ? keyedIssue(client, key, body) : issue(client, body),
   )

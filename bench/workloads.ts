@@ -7,6 +7,8 @@ export interface Material {
   customers: number
   /** Redemption codes that are pending; each is used once. */
   codes: string[]
+  /** Codes of batches that nobody has claimed; each is used once. */
+  claimCodes: string[]
   /** Told apart from every other run on this database. */
   run: string
 }
@@ -22,7 +24,8 @@ export interface Workload {
   name: string
   /** The service's throughput as a share of the reference's (design.md §7); undefined = for information. */
   target?: number
-  usesCodes?: true
+  /** Which of the material it uses up. */
+  uses?: 'codes' | 'claimCodes'
   /** An endless supply of requests, unless the material comes to an end. */
   requests(material: Material): Iterator<HttpRequest, undefined>
 }
@@ -84,7 +87,7 @@ export const workloads: readonly Workload[] = [
   {
     name: 'POST /redemptions/{code}/complete',
     target: WRITE_TARGET,
-    usesCodes: true,
+    uses: 'codes',
     *requests({ codes }) {
       for (const code of codes) yield { method: 'POST', path: `/redemptions/${code}/complete` }
       return undefined
@@ -99,6 +102,16 @@ export const workloads: readonly Workload[] = [
           path: '/redemptions',
           body: { reward_id: anyPoolReward(), user_id: anyCustomer(material) },
         }
+    },
+  },
+  {
+    name: 'POST /codes/claim',
+    target: WRITE_TARGET,
+    uses: 'claimCodes',
+    *requests(material) {
+      for (const code of material.claimCodes)
+        yield { method: 'POST', path: '/codes/claim', body: { user_id: anyCustomer(material), code } }
+      return undefined
     },
   },
 ]
