@@ -5,7 +5,7 @@ import { createSecrets } from '../src/secrets.js'
 import { fillPools } from './pool.js'
 import { prepareClaimCodes } from './prepare-claim-codes.js'
 import type { Subject } from './recorded.js'
-import { customerId, customerIdSql, REWARD_COST, REWARD_ID } from './tenants.js'
+import { customerId, customerIdSql, RAFFLE_COST, RAFFLE_ID, REWARD_COST, REWARD_ID } from './tenants.js'
 import type { Material } from './workloads.js'
 
 interface Wanted {
@@ -43,6 +43,8 @@ export async function prepare(
     await fillPools(client, businessId, wanted)
     const claimCodes = await prepareClaimCodes(client, businessId, wanted)
     await client.query('VACUUM ANALYZE batch_codes, redemptions, transactions, customers, transaction_counts')
+    await client.query(INSERT_RAFFLE, [businessId])
+    await client.query('VACUUM ANALYZE redemptions, transactions, customers, transaction_counts')
     const codes = rows.map(({ code }) => code)
     return {
       subject: {
@@ -72,3 +74,11 @@ const INSERT_PENDING = `
     FROM generate_series(1, $2::bigint) AS n
   ON CONFLICT DO NOTHING
   RETURNING code`
+
+/** One raffle serves all runs; it is never drawn. */
+const INSERT_RAFFLE = `
+  INSERT INTO raffles (business_id, id, name, starts_at, ends_at, points_cost, entries_per_user, winners_count,
+                       seed_hash, sealed_seed, created_at, updated_at)
+  VALUES ($1, '${RAFFLE_ID}', 'Bicycle', now() - interval '1 day', '2999-01-01', ${RAFFLE_COST}, 10000, 1,
+          repeat('0', 64), '', now(), now())
+  ON CONFLICT DO NOTHING`

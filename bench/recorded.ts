@@ -9,7 +9,8 @@ import { completeRedemption, createRedemption } from '../src/redemptions/redempt
 import { createSecrets } from '../src/secrets.js'
 import { listTransactions } from '../src/transactions/transactions.js'
 import { poolRewardId } from './pool.js'
-import { BENCH_BUSINESS } from './tenants.js'
+import { BENCH_BUSINESS, RAFFLE_ID } from './tenants.js'
+import { enterRaffle } from '../src/raffles/entries.js'
 
 /** A statement as the service runs it, with the values of one run. */
 export interface Call {
@@ -40,6 +41,7 @@ export async function recordCalls(pool: pg.Pool, subject: Subject) {
   const { businessId, keyId, customerId, code } = subject
   const issue = (ctx: Context) => issuePoints(ctx, { userId: customerId, amount: '12.50' })
   const complete = (ctx: Context) => completeRedemption(ctx, { code })
+  const enter = (ctx: Context) => enterRaffle(ctx, { raffleId: RAFFLE_ID, userId: customerId, entries: 1 })
   const done: Answer = { status: 200, body: '{}', refused: false, storable: true }
   const keyed = (operation: Operation) => (ctx: Context) =>
     once(ctx, 'recorded', Buffer.alloc(32), async (inside) => {
@@ -58,6 +60,7 @@ export async function recordCalls(pool: pg.Pool, subject: Subject) {
       createRedemption(ctx, { rewardId: poolRewardId(0), userId: customerId }),
     ),
     claim: await record((ctx) => claimCode(ctx, { userId: customerId, code: subject.claimCode })),
+    enter: await record(enter),
   }
 }
 

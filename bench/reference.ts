@@ -6,7 +6,7 @@ import { openDatabase } from '../src/database/database.js'
 import { shardOf } from '../src/ledger/ledger.js'
 import { generateCode } from '../src/redemptions/code.js'
 import { type Call, recordCalls, type Subject } from './recorded.js'
-import { BENCH_BUSINESS } from './tenants.js'
+import { BENCH_BUSINESS, RAFFLE_COST, RAFFLE_ID } from './tenants.js'
 
 /**
  * The bare reference: what these requests cost with node:http and pg alone, on the service's own SQL, as prepared
@@ -79,6 +79,14 @@ const [
   'consume_pool_value',
   'ledger_post',
   'count_redemption',
+)
+
+const [, findRaffle, postRaffle, enterRaffle] = statements(
+  recorded.enter,
+  'lock_account_by_id',
+  'find_raffle_to_enter',
+  'ledger_post',
+  'enter_raffle',
 )
 
 type Client = pg.Pool | pg.PoolClient
@@ -274,6 +282,24 @@ async function claim(client: pg.PoolClient, { user_id, code }: { user_id: string
   return success('Code claimed successfully', {
     transaction: { id, type: 'earn', points, created_at: now },
     balance: { ...balanceOf(account!), balance: after!.balance, last_visit_at: after!.lastVisitAt },
+async function enter(client: pg.PoolClient, { user_id }: { user_id: string }) {
+  const now = new Date()
+  const [account] = await run(client, lockAccount, { 1: user_id })
+  const [raffle] = await run(client, findRaffle, { 2: user_id })
+  const id = uuidv7()
+  const [after] = await run(client, postRaffle, { ...entryValues(user_id, id, -RAFFLE_COST, now), 4: null })
+  const isNew = raffle!.ownEntries === null ? 1 : 0
+  const [entered] = await run(client, enterRaffle, { 2: uuidv7(), 3: user_id, 5: id, 6: now, 7: isNew })
+  return success('Raffle entered successfully', {
+    entry: {
+      raffle_id: RAFFLE_ID,
+      user_id,
+      entrant_id: entered!.entrantId,
+      entries: 1,
+      user_entries: entered!.userEntries,
+    },
+    transaction: { id, type: 'redeem', points: RAFFLE_COST, created_at: now },
+    balance: { ...balanceOf(account!), balance: after!.balance },
   })
 }
 
@@ -291,6 +317,10 @@ async function answer(request: IncomingMessage): Promise<string> {
   if (path.startsWith('/transactions?limit=')) return transactions(Number(path.slice(20)))
   if (path.startsWith('/customers/')) return balance(path.slice(11, 11 + 36))
   if (path.startsWith('/redemptions/')) return inTransaction((client) => complete(client, path.slice(13, 21)))
+  if (path.startsWith('/raffles/')) {
+    const body = await bodyOf(request)
+    return inTransaction((client) => enter(client, body))
+  }
   const key = request.headers['idempotency-key']
   const body = await bodyOf(request)
   if (path === '/redemptions') return inTransaction((client) => redeemFromPool(client, body))

@@ -35,3 +35,7 @@ export const customerIdSql = (n: string): string =>
 /** The reward whose codes are completed: open to all, at a cost that every customer's balance bears. */
 export const REWARD_ID = '018bcfe5-6800-7000-8001-000000000000'
 export const REWARD_COST = 1
+
+/** The raffle that is entered: open to all, as often as the benchmark likes. */
+export const RAFFLE_ID = '018bcfe5-6800-7000-8002-000000000000'
+export const RAFFLE_COST = 1

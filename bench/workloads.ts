@@ -1,5 +1,5 @@
 import { anyPoolReward } from './pool.js'
-import { customerId } from './tenants.js'
+import { customerId, RAFFLE_ID } from './tenants.js'
 
 /** What the requests of one run are made of. */
 export interface Material {
@@ -112,6 +112,12 @@ export const workloads: readonly Workload[] = [
       for (const code of material.claimCodes)
         yield { method: 'POST', path: '/codes/claim', body: { user_id: anyCustomer(material), code } }
       return undefined
+    name: 'POST /raffles/{id}/entries',
+    *requests(material) {
+      for (;;) {
+        const body = { user_id: anyCustomer(material) }
+        yield { method: 'POST', path: `/raffles/${RAFFLE_ID}/entries`, body }
+      }
     },
   },
 ]
