@@ -51,6 +51,7 @@ export const catalogue = {
   IMAGE_NOT_FOUND: { status: 404, message: 'Image not found' },
   MAIL_NOT_FOUND: { status: 404, message: 'Mail not found', storable: true },
   IDENTIFIER_NOT_FOUND: { status: 404, message: 'Identifier not found', storable: true },
+  TIER_NOT_FOUND: { status: 404, message: 'Tier not found', storable: true },
   TRANSACTION_NOT_FOUND: { status: 404, message: 'Transaction not found', storable: true },
   REVIEW_QUESTION_NOT_FOUND: { status: 404, message: 'Question not found', storable: true },
   DEVICE_NOT_FOUND: { status: 404, message: 'Device not found', storable: true },
@@ -100,6 +101,8 @@ export const catalogue = {
   REVIEW_ALREADY_SUBMITTED: { status: 409, message: 'REVIEW_ALREADY_SUBMITTED', storable: true },
 
   // Tiers
+  TIER_LIMIT_REACHED: { status: 409, message: withValue('TIER_LIMIT_REACHED'), storable: true },
+  TIER_IN_USE: { status: 409, message: 'TIER_IN_USE', storable: true },
   TIER_RANK_TAKEN: { status: 409, message: 'TIER_RANK_TAKEN', storable: true },
 
   // Raffles (spec §3)

@@ -183,6 +183,37 @@ export const auditChecks: readonly AuditCheck[] = [
            WHERE $1::uuid IS NULL OR p.business_id = $1`,
   },
   {
+    name: 'tier_history',
+    says: "a customer's moves between tiers follow on each other and end with the tier that the customer is in",
+    sql: `SELECT c.id, c.tier_id IS NOT DISTINCT FROM h.last AND h.follow IS NOT FALSE AS ok
+            FROM customers c LEFT JOIN LATERAL (
+              SELECT (array_agg(m.to_tier_id ORDER BY m.created_at DESC, m.id DESC))[1] AS last,
+                     bool_and(m.from_tier_id IS NOT DISTINCT FROM m.before) AS follow
+                FROM (SELECT h.*, lag(h.to_tier_id) OVER (ORDER BY h.created_at, h.id) AS before
+                        FROM tier_changes h WHERE ${ofCustomer('h')}) m) h ON true
+           WHERE $1::uuid IS NULL OR c.business_id = $1`,
+  },
+  {
+    name: 'tier_bonus_once',
+    says: 'the bonus of a tier was paid with a move up, once to a customer',
+    sql: `SELECT t.id, t.tier_id IS NOT NULL AND t.type = 'earn'
+                 AND count(*) OVER (PARTITION BY t.business_id, t.customer_id, t.tier_id) = 1
+                 AND EXISTS (SELECT FROM tier_changes h WHERE h.business_id = t.business_id
+                                AND h.customer_id = t.customer_id AND h.reason = 'upgrade'
+                                AND h.created_at = t.created_at) AS ok
+            FROM transactions t WHERE t.source = 'tier_bonus' AND ($1::uuid IS NULL OR t.business_id = $1)`,
+  },
+  {
+    name: 'referral_paid_once',
+    says: 'a referral bonus belongs to one customer who was brought, and went to who brought that one',
+    sql: `SELECT coalesce(f.customer_id, t.id) AS id,
+                 f.transaction_id IS NOT DISTINCT FROM t.id
+                 AND (t.id IS NULL OR f.referrer_id = t.customer_id AND t.type = 'earn') AS ok
+            FROM (SELECT * FROM referrals WHERE $1::uuid IS NULL OR business_id = $1) f
+            FULL JOIN (SELECT * FROM transactions WHERE source = 'referral' AND ($1::uuid IS NULL OR business_id = $1)) t
+              ON t.business_id = f.business_id AND t.id = f.transaction_id`,
+  },
+  {
     name: 'reversed_once',
     says: 'an earning is taken back at most once, whole, and from its own customer',
     sql: `SELECT o.id, count(*) = 1 AND bool_and(r.points = o.points AND r.customer_id = o.customer_id

@@ -19,6 +19,7 @@ import '../rewards/pool.schema.js'
 import '../rewards/reward-image.schema.js'
 import '../rewards/webhook.schema.js'
 import '../tiers/tiers.schema.js'
+import '../tiers/tier-history.schema.js'
 import '../transactions/transactions.schema.js'
 
 /** The graph, assembled of what the modules declare. */

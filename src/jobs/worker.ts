@@ -5,6 +5,8 @@ import type { Services } from '../context.js'
 import { type MailServices, sendDueMails } from '../mail/send-due-mails.js'
 import { drawDueRaffles, refundCancelledRaffles } from '../raffles/raffle-sweeps.js'
 import { closeTransactionDays } from '../transactions/transaction-days.js'
+import { settleReferrals } from '../tiers/referrals.js'
+import { downgradeTiers, recalculateTiers } from '../tiers/tier-sweeps.js'
 import { dropIdempotencyKeys, expirePoints, expireRedemptions, settleProvisions } from './sweeps.js'
 
 /** What the recurring work needs. */
@@ -29,6 +31,9 @@ const schedule: Record<string, Job> = {
   refund_raffles: { match: '* * * * *', sweep: refundCancelledRaffles },
   send_mails: { match: '* * * * *', sweep: sendDueMails },
   close_transaction_days: { match: '7 * * * *', sweep: closeTransactionDays },
+  recalculate_tiers: { match: '* * * * *', sweep: recalculateTiers },
+  settle_referrals: { match: '* * * * *', sweep: settleReferrals },
+  downgrade_tiers: { match: '23 3 * * *', sweep: downgradeTiers },
   drop_idempotency_keys: { match: '17 * * * *', sweep: dropIdempotencyKeys },
 }
 

@@ -1,9 +1,18 @@
 import type { Context, TransactionContext } from '../context.js'
-import type { CustomerAddress } from '../customers/address.js'
-import { requireOneAddress } from '../customers/address.js'
+import { type CustomerAddress, requireOneAddress } from '../customers/address.js'
 import { type Statement, statement } from '../database/sql.js'
 import { AppError } from '../errors.js'
 import type { ExpirySettings } from './expiry.rules.js'
+
+/** The tier that a customer is in, with what it gives. */
+export interface AccountTier {
+  id: string
+  rank: number
+  /** Decimal. */
+  pointsMultiplier: string
+  cashbackBoostPercent: number
+  referralBonusPoints: number
+}
 
 /** A customer with all that decides about points: aggregates, tier and the business's settings as they are now. */
 export interface CustomerAccount extends ExpirySettings {
@@ -14,15 +23,16 @@ export interface CustomerAccount extends ExpirySettings {
   held: number
   visitCount: number
   redemptionCount: number
+  /** What tiers go by: points of purchases and codes, and amounts in minor units, both less reversals. */
+  earnedPoints: number
+  spendMinor: number
   lastVisitAt: Date | null
   createdAt: Date
   /** Only found through what the customer had; the account itself is not found any more. */
   erased: boolean
   tierId: string | null
-  tierRank: number | null
-  /** Decimal; '1' without a tier. */
-  tierPointsMultiplier: string
-  tierCashbackBoostPercent: number
+  /** Null also where the tier was deleted and the customer not yet moved. */
+  tier: AccountTier | null
   currency: string
   /** Decimal: points per unit of the currency. */
   earnPointsPerUnit: string
@@ -31,20 +41,32 @@ export interface CustomerAccount extends ExpirySettings {
   claimFailures: Date[] | null
 }
 
+/** A row `t` of tiers as an `AccountTier`. */
+export const accountTier = (t: string): string =>
+  `json_build_object('id', ${t}.id, 'rank', ${t}.rank, 'pointsMultiplier', ${t}.points_multiplier::text,
+                     'cashbackBoostPercent', ${t}.cashback_boost_percent,
+                     'referralBonusPoints', ${t}.referral_bonus_points)`
+
+/**
+ * The tier is a subquery: a statement that has waited for a lock evaluates that anew for the customer as it is then,
+ * while a joined row would be the one of before.
+ */
 export const accountColumns = `
   c.id, c.display_name AS "displayName", c.birthday, c.balance, c.held,
   c.visit_count AS "visitCount", c.redemption_count AS "redemptionCount",
   c.claim_failures AS "claimFailures", c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
   t.rank AS "tierRank", coalesce(t.points_multiplier, 1) AS "tierPointsMultiplier",
   coalesce(t.cashback_boost_percent, 0) AS "tierCashbackBoostPercent",
+  c.earned_points AS "earnedPoints", c.spend_minor AS "spendMinor",
+  c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
+  (SELECT ${accountTier('t')} FROM tiers t
+    WHERE t.business_id = c.business_id AND t.id = c.tier_id AND t.deleted_at IS NULL) AS tier,
   b.timezone, b.currency, b.earn_points_per_unit AS "earnPointsPerUnit",
   b.redemption_ttl_hours AS "redemptionTtlHours",
   b.points_expire_after_days AS "pointsExpireAfterDays", b.points_expire_since AS "pointsExpireSince"`
 
-/** The business and the tier of a customer `c`. */
-export const accountJoins = `
-  JOIN businesses b ON b.id = c.business_id
-  LEFT JOIN tiers t ON t.business_id = c.business_id AND t.id = c.tier_id`
+/** The business of a customer `c`. */
+export const accountJoins = 'JOIN businesses b ON b.id = c.business_id'
 
 const byIdentifier =
   'c.id = (SELECT customer_id FROM customer_identifiers WHERE business_id = $1 AND value = $2)'

@@ -51,6 +51,8 @@ export interface LedgerRow {
   multiplier: string | null
   /** The promotion that is part of the multiplier. */
   promotionId: string | null
+  /** The tier that is part of the multiplier, or whose bonus this is. */
+  tierId: string | null
   occurredAt: Date
   createdAt: Date
 }
@@ -60,7 +62,7 @@ export const ledgerColumns = `
   business_id AS "businessId", id, customer_id AS "customerId", type, status, source, points,
   amount_minor AS "amountMinor", currency, device_id AS "deviceId", location_id AS "locationId",
   reward_id AS "rewardId", redemption_id AS "redemptionId", reverses_id AS "reversesId", description,
-  multiplier, promotion_id AS "promotionId", occurred_at AS "occurredAt", created_at AS "createdAt"`
+  multiplier, promotion_id AS "promotionId", tier_id AS "tierId", occurred_at AS "occurredAt", created_at AS "createdAt"`
 
 /** What is to be booked on a locked account. */
 export interface Entry {
@@ -79,6 +81,7 @@ export interface Entry {
   description?: string | null
   multiplier?: string | null
   promotionId?: string | null
+  tierId?: string | null
   /** What spend (minor units) and tier progress change by; default 0. */
   spendMinor?: number
   earnedPoints?: number
@@ -88,6 +91,9 @@ export interface Entry {
 
 /** Sources of which a completed row is a visit of its local day (docs: decisions, Points and transactions). */
 const VISITS: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'code', 'reward', 'import'])
+
+/** Sources whose earnings are purchases or codes: what tiers and referrals go by. */
+export const PURCHASES: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'code', 'import'])
 
 /** How many rows the counter of a business's transactions is spread over. */
 const COUNT_SHARDS = 64
@@ -112,9 +118,9 @@ const postEntry = statement<{ balance: number; visitCount: number; lastVisitAt: 
    ), row AS (
      INSERT INTO transactions (business_id, id, customer_id, type, status, source, points, amount_minor, currency,
                                device_id, location_id, reward_id, redemption_id, reverses_id, description,
-                               occurred_at, created_at, multiplier, promotion_id)
+                               occurred_at, created_at, multiplier, promotion_id, tier_id)
      SELECT $1, $3, $2, $11, 'completed', $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $6::timestamptz, $10::timestamptz,
-            $23, $24
+            $23, $24, $25
        FROM account
      RETURNING type, status, points
    ), counted AS (
@@ -160,6 +166,7 @@ export async function post(
     description: entry.description ?? null,
     multiplier: entry.multiplier ?? null,
     promotionId: entry.promotionId ?? null,
+    tierId: entry.tierId ?? null,
     occurredAt,
     createdAt: ctx.now,
   }
@@ -188,6 +195,7 @@ export async function post(
     shardOf(row.customerId),
     row.multiplier,
     row.promotionId,
+    row.tierId,
   ])
   // The account is locked and was checked above: the guard in the statement is the database's own word.
   if (!posted) throw new AppError('INSUFFICIENT_POINTS', free)
@@ -195,6 +203,8 @@ export async function post(
   account.visitCount = posted.visitCount
   account.lastVisitAt = posted.lastVisitAt
   account.redemptionCount += entry.redemptions ?? 0
+  account.earnedPoints += entry.earnedPoints ?? 0
+  account.spendMinor += entry.spendMinor ?? 0
   return row
 }
 

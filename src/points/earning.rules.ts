@@ -25,6 +25,13 @@ export const majorUnits = (minor: number | bigint, currency: string): string => 
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
+/** 1250 → 12: the whole units of an amount in minor ones. */
+export const wholeUnits = (minor: number, currency: string): number => {
+  const unit = 10 ** currencyDecimals(currency)
+  // Exact up to 2^53, where a quotient would be rounded.
+  return (minor - (minor % unit)) / unit
+}
+
 /** Several multipliers as one, exactly: `1.5`, `2` → `3`. */
 export const product = (multipliers: readonly string[]): string =>
   multipliers.reduce((all, multiplier) => all.times(multiplier), new Big(1)).toFixed()

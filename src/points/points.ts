@@ -5,9 +5,10 @@ import { actingTerminal } from '../devices/acting-terminal.js'
 import { pointsRefusal } from '../devices/devices.rules.js'
 import { AppError, invalid } from '../errors.js'
 import { type CustomerAccount, lockAccount, readAccount } from '../ledger/customer.js'
-import { type LedgerRow, MAX_BALANCE, post, settleExpiry, type TransactionSource } from '../ledger/ledger.js'
+import { type LedgerRow, MAX_BALANCE, PURCHASES, post, settleExpiry, type TransactionSource } from '../ledger/ledger.js'
 import { bestMultiplier } from '../promotions/promotions.rules.js'
 import { localDate } from '../time.js'
+import { earn } from './earn.js'
 import { type Earner, lockEarner } from './earner.js'
 import { earnedPoints, minorUnits, product } from './earning.rules.js'
 
@@ -34,7 +35,7 @@ export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResu
   const occurredAt = input.occurredAt ?? ctx.now
   if (occurredAt > ctx.now) throw invalid('occurredAt', 'must not be in the future')
   return transaction(ctx, async (tx) => {
-    const account = await lockEarner(tx, input, occurredAt)
+    const account = await lockEarner(tx, input, input.occurredAt ?? null)
     await settleExpiry(tx, account)
     const earned =
       input.amount == null ? { points: input.points! } : purchase(account, input.amount, occurredAt)
@@ -42,13 +43,15 @@ export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResu
     const refusal = terminal && pointsRefusal(earned.points, terminal)
     if (refusal) throw refusal
     const row = await post(tx, account, {
+    const source = sourceOf(ctx)
+    const row = await earn(tx, account, {
       type: 'earn',
-      source: sourceOf(ctx),
+      source,
       occurredAt,
       deviceId: deviceOf(ctx),
       locationId: input.locationId ?? terminal?.locationId ?? null,
       description: input.description ?? null,
-      earnedPoints: earned.points,
+      earnedPoints: PURCHASES.has(source) ? earned.points : 0,
       ...earned,
     })
     return { transaction: row, balance: account }
@@ -56,15 +59,15 @@ export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResu
 }
 
 function purchase(earner: Earner, amount: string, occurredAt: Date) {
-  const { currency, timezone, tierPointsMultiplier } = earner
+  const { currency, timezone, tierThen: tier } = earner
   const amountMinor = minorUnits(amount, currency)
   if (amountMinor === undefined) throw invalid('amount', `has more decimals than ${currency} has`)
   const promotion = bestMultiplier(earner.promotionsNear ?? [], localDate(occurredAt, timezone))
-  const multiplier = product([tierPointsMultiplier, promotion?.pointsMultiplier ?? '1'])
+  const multiplier = product([tier?.pointsMultiplier ?? '1', promotion?.pointsMultiplier ?? '1'])
   const points = earnedPoints(amount, earner.earnPointsPerUnit, multiplier)
   if (points > MAX_BALANCE) throw new AppError('BALANCE_LIMIT_REACHED', MAX_BALANCE)
-  const promotionId = promotion?.id ?? null
-  return { points, amountMinor, currency, spendMinor: amountMinor, multiplier, promotionId }
+  const by = { multiplier, promotionId: promotion?.id ?? null, tierId: tier?.id ?? null }
+  return { points, amountMinor, currency, spendMinor: amountMinor, ...by }
 }
 
 /** Who gave or took the points, as rows say it. */
@@ -111,7 +114,6 @@ const findReversible = statement<Reversible>(
 
 /** Earnings that goods can be returned for; refunds, bonuses and reversals are no purchases. */
 const REVERSIBLE: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'dashboard', 'code', 'import'])
-const PURCHASES: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'code', 'import'])
 
 /**
  * Takes back an earning, whole and once (returned goods); spend and tier progress go down with it. Throws

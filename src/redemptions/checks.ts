@@ -77,10 +77,9 @@ async function ineligible(ctx: Context, { reward, account, createdAt }: Claim) {
     const row = await ctx.sql.row(lastVisitBefore, [ctx.business.id, account.id, createdAt])
     priorVisitAt = row!.visitedAt
   }
-  const tier = account.tierRank === null ? null : { rank: account.tierRank }
   return eligibilityFailure(
     reward,
-    { tierId: account.tierId, tier, birthday: account.birthday },
+    { tierId: account.tierId, tier: account.tier, birthday: account.birthday },
     { now: ctx.now, zone: account.timezone, priorVisitAt },
   )
 }

@@ -29,7 +29,7 @@ export const newRedemption = (
   rewardName: reward.name,
   type: reward.type,
   pointsCost: reward.pointsCost,
-  cashbackCents: boostedCashback(reward.cashbackCents, account.tierCashbackBoostPercent),
+  cashbackCents: boostedCashback(reward.cashbackCents, account.tier?.cashbackBoostPercent ?? 0),
   createdAt: ctx.now,
   expiresAt: null,
   completedAt: null,

@@ -39,7 +39,8 @@ const RedemptionType = builder.prismaObject('Redemption', {
     rewardName: t.exposeString('rewardName', { description: 'As it was when the redemption was created.' }),
     pointsCost: t.exposeInt('pointsCost'),
     type: t.expose('type', { type: enumOf('RewardType', RewardType) }),
-    cashbackCents: t.exposeInt('cashbackCents', {
+    cashbackCents: t.expose('cashbackCents', {
+      type: 'SafeInt',
       description: "With the customer's tier boost; 0 for other types.",
     }),
     rewardId: t.expose('rewardId', { type: 'UUID' }),

@@ -11,6 +11,7 @@ import { poolRoutes } from '../rewards/pool.routes.js'
 import { rewardImageRoutes } from '../rewards/reward-image.routes.js'
 import { rewardRoutes } from '../rewards/rewards.routes.js'
 import { webhookRoutes } from '../rewards/webhook.routes.js'
+import { tierRoutes } from '../tiers/tiers.routes.js'
 import { transactionRoutes } from '../transactions/transactions.routes.js'
 import type { Route } from './route.js'
 
@@ -29,5 +30,6 @@ export const routes: readonly Route[] = [
   ...rewardImageRoutes,
   ...poolRoutes,
   ...webhookRoutes,
+  ...tierRoutes,
   ...transactionRoutes,
 ]

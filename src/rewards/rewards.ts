@@ -158,7 +158,7 @@ async function requireTiers(
   ]
   if (named.length === 0) return
   const tiers = await tx.db.tier.findMany({
-    where: { businessId: tx.business.id, id: { in: named.map(({ tierId }) => tierId) } },
+    where: { businessId: tx.business.id, deletedAt: null, id: { in: named.map(({ tierId }) => tierId) } },
     select: { id: true },
   })
   const known = new Set(tiers.map(({ id }) => id))

@@ -1,10 +1,6 @@
 import Big from 'big.js'
 import * as z from 'zod'
-import {
-  TransactionSource,
-  TransactionStatus,
-  TransactionType as TransactionTypes,
-} from '../database/generated/prisma/client.js'
+import { TransactionSource, TransactionStatus, TransactionType as TransactionTypes } from '../database/generated/prisma/client.js'
 import { instant, oneOf, text, uuid } from '../graphql/bounds.js'
 import { builder } from '../graphql/builder.js'
 import { connectionType, pageArgs, pageComplexity } from '../graphql/connection.js'
@@ -49,6 +45,11 @@ export const TransactionType = ref.implement({
     }),
     promotionId: t.expose('promotionId', { type: 'UUID', nullable: true }),
     description: t.exposeString('description', { nullable: true }),
+    tierId: t.expose('tierId', {
+      type: 'UUID',
+      nullable: true,
+      description: 'The tier that multiplied the points, or whose bonus this is.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),

@@ -2,14 +2,7 @@ import test from 'ava'
 import { audit } from '../../src/audit/audit.js'
 import { closeTransactionDays } from '../../src/transactions/transaction-days.js'
 import { createTenant, startApp, testClock } from '../helpers/app.js'
-import {
-  createCodes,
-  createCustomer,
-  createPoolReward,
-  createPromotion,
-  createRaffle,
-  createReward,
-} from '../helpers/factories.js'
+import { createCodes, createCustomer, createPoolReward, createPromotion, createRaffle, createReward, createTier, enableTiers } from '../helpers/factories.js'
 
 /** A business in which everything that is audited has happened at least once. */
 async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
@@ -50,6 +43,11 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   await closeTransactionDays({ ...app, clock: testClock(inAWeek) })
   const { codes } = await createCodes(tenant, { quantity: 2 })
   await tenant.rest('POST /codes/claim', { user_id, code: codes[0] })
+  await enableTiers(tenant)
+  await createTier(tenant, { minPoints: 0, benefits: { tierReachBonusPoints: 5, referralBonusPoints: 7 } })
+  await tenant.rest('POST /points/issue', { user_id, points: 1 })
+  const brought = await createCustomer(tenant, { referred_by: user_id })
+  await tenant.rest('POST /points/issue', { user_id: brought.user_id, points: 1 })
   return { app, tenant }
 }
 
@@ -72,6 +70,9 @@ const breaks: Record<string, string> = {
     'UPDATE rewards SET pool_available = pool_available + 1, pool_consumed = pool_consumed - 1 WHERE pool_consumed > 0',
   pool_activity: 'UPDATE rewards SET deactivated_by_pool = NOT deactivated_by_pool',
   interested_count: 'UPDATE promotions SET interested_count = interested_count + 1',
+  tier_history: 'UPDATE customers SET tier_id = NULL',
+  tier_bonus_once: "UPDATE transactions SET tier_id = NULL WHERE source = 'tier_bonus'",
+  referral_paid_once: 'UPDATE referrals SET transaction_id = NULL',
   reversed_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reversal'",
   raffle_entries_paid_once: "UPDATE transactions SET points = points + 1 WHERE source = 'raffle'",
   raffle_entries_refunded_once: 'UPDATE raffle_entrants SET refunded_at = now()',

@@ -69,7 +69,7 @@ let lastRank = 0
 /** A tier above all that were created before it. */
 export async function createTier(
   { graph }: Pick<Tenant, 'graph'>,
-  overrides: { name?: string; rank?: number; minPoints?: number } = {},
+  overrides: { name?: string; rank?: number; minPoints?: number; benefits?: Record<string, unknown> } = {},
 ): Promise<Resource> {
   const { data, errors } = await graph(
     'mutation ($input: CreateTierInput!) { createTier(input: $input) { id name rank minPoints } }',
@@ -77,6 +77,18 @@ export async function createTier(
   )
   if (errors) throw new Error(`createTier: ${JSON.stringify(errors)}`)
   return data.createTier
+}
+
+/** Lets customers move between tiers: by points earned in a lifetime, unless the overrides say how. */
+export async function enableTiers(
+  { graph }: Pick<Tenant, 'graph'>,
+  overrides: Record<string, unknown> = {},
+): Promise<void> {
+  const { errors } = await graph(
+    'mutation ($input: UpdateTierSettingsInput!) { updateTierSettings(input: $input) { enabled } }',
+    { input: { enabled: true, ...overrides } },
+  )
+  if (errors) throw new Error(`updateTierSettings: ${JSON.stringify(errors)}`)
 }
 
 /** A digital reward for 1 point whose codes come from a pool with some values. */

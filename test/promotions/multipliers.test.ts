@@ -42,14 +42,14 @@ test('of equal multipliers the promotion that was made first is recorded', async
 })
 
 for (const [rate, tier, promotion, amount, points] of [
-  // In binary floating point 1.1 × 1.1 × 100 is 121.00000000000001 and 0.1 × 3 × 10 is 3.0000000000000004.
-  ['1', '1.1', '1.1', '100', 121],
-  ['0.1', '1', '3', '10', 3],
-  // 4.35 × 100 is 434.99999999999994 there: a point would be lost.
-  ['100', '1', '1.1', '4.35', 478],
-  ['1', '1', '1.15', '99.99', 114],
-  ['0.333333', '1.25', '1.5', '19.99', 12],
-  // Floored once: 1.5 × 1.5 × 1.5 is 3.375, while flooring after each step would give 1.
+  // In binary floating point each of these comes out just below and would lose a point.
+  ['10', '1', '1.15', '18.00', 207],
+  ['10', '1', '10', '8.62', 862],
+  ['10', '1.25', '2', '4.56', 114],
+  ['1', '1.25', '10', '36.48', 456],
+  ['10', '2', '1.15', '11.00', 253],
+  ['10', '2', '10', '39.98', 7996],
+  // Rounded down, and once: 1.5 × 1.5 × 1.5 is 3.375, while flooring after each step would give 1.
   ['1.5', '1.5', '1.5', '1', 3],
 ] as const) {
   test(`${amount} at ${rate} points a unit, × ${tier} × ${promotion}, is exactly ${points} points`, async (t) => {
