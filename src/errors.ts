@@ -52,6 +52,7 @@ export const catalogue = {
   MAIL_NOT_FOUND: { status: 404, message: 'Mail not found', storable: true },
   IDENTIFIER_NOT_FOUND: { status: 404, message: 'Identifier not found', storable: true },
   TIER_NOT_FOUND: { status: 404, message: 'Tier not found', storable: true },
+  POINTS_IMPORT_NOT_FOUND: { status: 404, message: 'Import not found', storable: true },
   TRANSACTION_NOT_FOUND: { status: 404, message: 'Transaction not found', storable: true },
   REVIEW_QUESTION_NOT_FOUND: { status: 404, message: 'Question not found', storable: true },
   DEVICE_NOT_FOUND: { status: 404, message: 'Device not found', storable: true },

@@ -296,4 +296,17 @@ export const auditChecks: readonly AuditCheck[] = [
                         WHERE $1::uuid IS NULL OR t.business_id = $1 GROUP BY 1, 2) a
               USING (business_id, day)`,
   },
+  {
+    name: 'points_imports',
+    says: 'each line of an upload that is applied has a transaction of its own, of its customer; progress counts the lines',
+    sql: `SELECT i.id, i.row_count = s.rows AND i.applied_count = s.applied AND i.failed_count = s.failed AND s.booked AS ok
+            FROM points_imports i LEFT JOIN LATERAL (
+              SELECT count(*) AS rows, count(r.transaction_id) AS applied, count(r.error) AS failed,
+                     bool_and(r.transaction_id IS NULL OR t.type = 'earn' AND t.status = 'completed'
+                       AND t.customer_id = r.customer_id AND t.points = coalesce(r.points, t.points)) AS booked
+                FROM points_import_rows r
+                LEFT JOIN transactions t ON t.business_id = r.business_id AND t.id = r.transaction_id
+               WHERE r.business_id = i.business_id AND r.import_id = i.id) s ON true
+           WHERE $1::uuid IS NULL OR i.business_id = $1`,
+  },
 ]

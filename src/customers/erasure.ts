@@ -55,6 +55,7 @@ async function removePersonalData({ db, business, now }: TransactionContext, id:
     data: { description: null },
   })
   await db.review.updateMany({ where: { ...ofCustomer, comment: { not: null } }, data: { comment: null } })
+  await db.importRow.updateMany({ where: ofCustomer, data: { identifier: null, description: null } })
   await db.customer.update({
     where: { businessId_id: { businessId: business.id, id } },
     data: { ...NOBODY, erasedAt: now, updatedAt: now },

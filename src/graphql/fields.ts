@@ -19,6 +19,8 @@ export interface OperationFacts extends Access {
   storesNothing: boolean
   /** Its resolver reads which fields were asked for, to load them in one statement. */
   readsSelection: boolean
+  /** A mutation of the dashboard alone that counts against no rate scope. */
+  uncounted: boolean
 }
 
 interface Operation<Type extends TypeParam<Types>, Nullable extends boolean> extends Access {
@@ -28,6 +30,7 @@ interface Operation<Type extends TypeParam<Types>, Nullable extends boolean> ext
   rate?: RateScope
   errors?: readonly ErrorCode[]
   storesNothing?: boolean
+  uncounted?: boolean
 }
 
 type Result<Type extends TypeParam<Types>, Nullable extends boolean> = MaybePromise<
@@ -35,9 +38,24 @@ type Result<Type extends TypeParam<Types>, Nullable extends boolean> = MaybeProm
 >
 
 const factsOf = (
-  { scope, alsoFor, rate = 'default', errors = [], storesNothing = false }: Operation<never, never>,
+  {
+    scope,
+    alsoFor,
+    rate = 'default',
+    errors = [],
+    storesNothing = false,
+    uncounted = false,
+  }: Operation<never, never>,
   resolve: { length: number },
-): OperationFacts => ({ scope, alsoFor, rate, errors, storesNothing, readsSelection: resolve.length > 2 })
+): OperationFacts => ({
+  scope,
+  alsoFor,
+  rate,
+  errors,
+  storesNothing,
+  uncounted,
+  readsSelection: resolve.length > 2,
+})
 
 /**
  * A mutation: verb first, one `input`. Checks the actor's scope, counts the rate scope (the facade has done so
@@ -99,7 +117,7 @@ export function query<S extends z.ZodObject, Type extends TypeParam<Types>, Null
 /** Checks who may use a field and counts its use. Throws INSUFFICIENT_SCOPE or RATE_LIMIT_EXCEEDED. */
 export async function admit(ctx: Context, facts: OperationFacts): Promise<void> {
   requireAccess(ctx, facts)
-  if (!ctx.internal) await ctx.consume(facts.rate)
+  if (!ctx.internal && !facts.uncounted) await ctx.consume(facts.rate)
 }
 
 /**

@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Services } from '../context.js'
 import { type MailServices, sendDueMails } from '../mail/send-due-mails.js'
+import { applyPointsImports } from '../points-imports/apply-points-imports.js'
 import { drawDueRaffles, refundCancelledRaffles } from '../raffles/raffle-sweeps.js'
 import { closeTransactionDays } from '../transactions/transaction-days.js'
 import { settleReferrals } from '../tiers/referrals.js'
@@ -30,6 +31,7 @@ const schedule: Record<string, Job> = {
   draw_raffles: { match: '* * * * *', againAfterSeconds: [20, 40], sweep: drawDueRaffles },
   refund_raffles: { match: '* * * * *', sweep: refundCancelledRaffles },
   send_mails: { match: '* * * * *', sweep: sendDueMails },
+  apply_points_imports: { match: '* * * * *', sweep: applyPointsImports },
   close_transaction_days: { match: '7 * * * *', sweep: closeTransactionDays },
   recalculate_tiers: { match: '* * * * *', sweep: recalculateTiers },
   settle_referrals: { match: '* * * * *', sweep: settleReferrals },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { addressFields, addressOf, customerKey } from '../customers/address.js'
-import { decimal, instant, int, text, uuid } from '../graphql/bounds.js'
+import { instant, uuid } from '../graphql/bounds.js'
 import { builder } from '../graphql/builder.js'
 import { mutation, query } from '../graphql/fields.js'
 import { inputType } from '../graphql/input.js'
@@ -8,10 +8,8 @@ import type { CustomerAccount } from '../ledger/customer.js'
 import { pointsExpireAt, usableBalance } from '../ledger/expiry.rules.js'
 import type { LedgerRow } from '../ledger/ledger.js'
 import { TransactionType } from '../transactions/transactions.schema.js'
+import { description, points, purchaseAmount } from './bounds.js'
 import { issuePoints, readBalance, redeemPoints, reverseTransaction } from './points.js'
-
-/** What one call may give or take (docs: decisions, Points and transactions). */
-const MAX_POINTS = 1_000_000
 
 export const CustomerBalance = builder.objectRef<CustomerAccount>('CustomerBalance').implement({
   description: 'A balance and when it ends (spec §2, Customer balance).',
@@ -45,13 +43,12 @@ const IssuePoints = inputType(
   z
     .strictObject({
       ...addressFields,
-      points: int(1, MAX_POINTS).nullish().describe('Exactly so many; or give amount.'),
-      // 11 digits: in minor units even a currency of four decimals stays below 2^53.
-      amount: decimal(11, 4)
+      points: points().nullish().describe('Exactly so many; or give amount.'),
+      amount: purchaseAmount()
         .nullish()
         .describe("Money spent, in the business's currency; earns by its settings."),
       locationId: uuid().nullish(),
-      description: text(0, 5000).nullish(),
+      description: description().nullish(),
       occurredAt: instant().nullish().describe('When it happened, if earlier than now.'),
     })
     .refine(({ points, amount }) => (points == null) !== (amount == null), {
@@ -73,7 +70,7 @@ mutation('issuePoints', {
 
 const RedeemPoints = inputType(
   'RedeemPointsInput',
-  z.strictObject({ ...addressFields, points: int(1, MAX_POINTS), description: text(0, 5000).nullish() }),
+  z.strictObject({ ...addressFields, points: points(), description: description().nullish() }),
 )
 
 mutation('redeemPoints', {

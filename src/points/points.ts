@@ -24,6 +24,8 @@ export interface IssueInput extends CustomerAddress {
   locationId?: string | null | undefined
   description?: string | null | undefined
   occurredAt?: Date | null | undefined
+  /** Default: who asks. No request says it. */
+  source?: TransactionSource
 }
 
 /**
@@ -32,6 +34,7 @@ export interface IssueInput extends CustomerAddress {
  * naming `amount`, `occurredAt`, or `points` where a terminal would pass its limits.
  */
 export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResult> {
+  const source = input.source ?? sourceOf(ctx)
   const occurredAt = input.occurredAt ?? ctx.now
   if (occurredAt > ctx.now) throw invalid('occurredAt', 'must not be in the future')
   return transaction(ctx, async (tx) => {

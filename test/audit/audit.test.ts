@@ -1,5 +1,6 @@
 import test from 'ava'
 import { audit } from '../../src/audit/audit.js'
+import { applyPointsImports } from '../../src/points-imports/apply-points-imports.js'
 import { closeTransactionDays } from '../../src/transactions/transaction-days.js'
 import { createTenant, startApp, testClock } from '../helpers/app.js'
 import { createCodes, createCustomer, createPoolReward, createPromotion, createRaffle, createReward, createTier, enableTiers } from '../helpers/factories.js'
@@ -39,6 +40,10 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   const question = 'mutation { createReviewQuestion(input: { text: "The staff?" }) { id } }'
   const { id: question_id } = (await tenant.graph(question)).data.createReviewQuestion
   await tenant.rest('POST /reviews', { user_id, rating: 4, answers: [{ question_id, rating: 5 }] })
+  await tenant.graph('mutation ($csv: String!) { importPoints(input: { csv: $csv }) { id } }', {
+    csv: `user_id,points\n${user_id},4\n`,
+  })
+  await applyPointsImports(app)
   const inAWeek = new Date(app.clock.now().getTime() + 7 * 24 * 60 * 60 * 1000)
   await closeTransactionDays({ ...app, clock: testClock(inAWeek) })
   const { codes } = await createCodes(tenant, { quantity: 2 })
@@ -84,6 +89,7 @@ const breaks: Record<string, string> = {
   review_counts: 'UPDATE review_counts SET rating = rating - 1',
   review_answer_counts: 'DELETE FROM review_answer_counts',
   transaction_counts: 'UPDATE transaction_counts SET points = points + 1',
+  points_imports: 'UPDATE points_import_rows SET points = points + 1',
   transaction_days: 'UPDATE transaction_days SET redeem_count = redeem_count + 1',
   code_claimed_once: "UPDATE transactions SET points = points + 1 WHERE source = 'code'",
   code_earning_claimed: 'UPDATE batch_codes SET customer_id = NULL, transaction_id = NULL, claimed_at = NULL',

@@ -32,7 +32,7 @@ const fields = Object.values(schema.getQueryType()!.getFields()).filter(({ type 
  * list added later needs its entries made here. Returns the lists.
  */
 export async function fillConnections(app: TestApp, tenant: Tenant, count: number): Promise<Connection[]> {
-  const { rest, businessId } = tenant
+  const { rest, graph, businessId } = tenant
   const tier = await createTier(tenant)
   const pool = await createPoolReward(
     tenant,
@@ -63,6 +63,9 @@ export async function fillConnections(app: TestApp, tenant: Tenant, count: numbe
     ])
     await rest('POST /points/issue', { user_id, points: 10 })
     const entered = await rest(`POST /raffles/${raffle.id}/entries`, { user_id })
+    await graph('mutation ($input: ImportPointsInput!) { importPoints(input: $input) { id } }', {
+      input: { csv: `user_id,points\n${user_id},1\n` },
+    })
     const redeemed = await rest('POST /redemptions', { reward_id: reward.id, user_id })
     const tested = await rest(`POST /rewards/${externalRewardId}/webhook/test`)
     for (const { status, text } of [entered, redeemed, tested]) if (status >= 300) throw new Error(text)
