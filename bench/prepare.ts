@@ -42,9 +42,8 @@ export async function prepare(
     const { rows } = await client.query<{ code: string }>(INSERT_PENDING, [businessId, wanted, customers])
     await fillPools(client, businessId, wanted)
     const claimCodes = await prepareClaimCodes(client, businessId, wanted)
-    await client.query('VACUUM ANALYZE batch_codes, redemptions, transactions, customers, transaction_counts')
     await client.query(INSERT_RAFFLE, [businessId])
-    await client.query('VACUUM ANALYZE redemptions, transactions, customers, transaction_counts')
+    await client.query('VACUUM ANALYZE batch_codes, redemptions, transactions, customers, transaction_counts')
     const codes = rows.map(({ code }) => code)
     return {
       subject: {

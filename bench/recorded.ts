@@ -5,12 +5,12 @@ import type { Context } from '../src/context.js'
 import { type Sql, type Statement, sqlOn } from '../src/database/sql.js'
 import { type Answer, once } from '../src/idempotency.js'
 import { issuePoints, readBalance } from '../src/points/points.js'
+import { enterRaffle } from '../src/raffles/entries.js'
 import { completeRedemption, createRedemption } from '../src/redemptions/redemptions.js'
 import { createSecrets } from '../src/secrets.js'
 import { listTransactions } from '../src/transactions/transactions.js'
 import { poolRewardId } from './pool.js'
 import { BENCH_BUSINESS, RAFFLE_ID } from './tenants.js'
-import { enterRaffle } from '../src/raffles/entries.js'
 
 /** A statement as the service runs it, with the values of one run. */
 export interface Call {

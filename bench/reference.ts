@@ -56,7 +56,7 @@ const [lockCode, readReward, postRedeem, completeRedemption, countRedemption] = 
 )
 const [lockClaimant, lockBatchCode, postCode, claimBatchCode] = statements(
   recorded.claim,
-  'lock_account_by_id',
+  'lock_earner_by_id',
   'lock_batch_code',
   'ledger_post',
   'claim_batch_code',
@@ -81,7 +81,7 @@ const [
   'count_redemption',
 )
 
-const [, findRaffle, postRaffle, enterRaffle] = statements(
+const [lockEntrant, findRaffle, postRaffle, enterRaffle] = statements(
   recorded.enter,
   'lock_account_by_id',
   'find_raffle_to_enter',
@@ -282,9 +282,12 @@ async function claim(client: pg.PoolClient, { user_id, code }: { user_id: string
   return success('Code claimed successfully', {
     transaction: { id, type: 'earn', points, created_at: now },
     balance: { ...balanceOf(account!), balance: after!.balance, last_visit_at: after!.lastVisitAt },
+  })
+}
+
 async function enter(client: pg.PoolClient, { user_id }: { user_id: string }) {
   const now = new Date()
-  const [account] = await run(client, lockAccount, { 1: user_id })
+  const [account] = await run(client, lockEntrant, { 1: user_id })
   const [raffle] = await run(client, findRaffle, { 2: user_id })
   const id = uuidv7()
   const [after] = await run(client, postRaffle, { ...entryValues(user_id, id, -RAFFLE_COST, now), 4: null })

@@ -112,6 +112,9 @@ export const workloads: readonly Workload[] = [
       for (const code of material.claimCodes)
         yield { method: 'POST', path: '/codes/claim', body: { user_id: anyCustomer(material), code } }
       return undefined
+    },
+  },
+  {
     name: 'POST /raffles/{id}/entries',
     *requests(material) {
       for (;;) {

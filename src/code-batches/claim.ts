@@ -2,8 +2,10 @@ import { type Context, type TransactionContext, transaction } from '../context.j
 import type { CustomerAddress } from '../customers/address.js'
 import { statement } from '../database/sql.js'
 import { AppError } from '../errors.js'
-import { type CustomerAccount, lockAccount } from '../ledger/customer.js'
-import { post, settleExpiry } from '../ledger/ledger.js'
+import type { CustomerAccount } from '../ledger/customer.js'
+import { settleExpiry } from '../ledger/ledger.js'
+import { earn } from '../points/earn.js'
+import { type Earner, lockEarner } from '../points/earner.js'
 import type { PointsResult } from '../points/points.js'
 import { failuresAfter, secondsToWait } from './claim-limit.rules.js'
 import { FOLDED_PREFIX, readCode, type WrittenCode } from './code.rules.js'
@@ -19,7 +21,7 @@ export async function claimCode(
 ): Promise<PointsResult> {
   const written = readCode(code)
   const claimed = await transaction(ctx, async (tx) => {
-    const account = await lockAccount(tx, address)
+    const account = await lockEarner(tx, address, null)
     requirePatience(account, tx.now)
     const found = await lockCode(tx, written)
     if (found) return claim(tx, account, found)
@@ -74,17 +76,13 @@ const markClaimed = statement<never>(
     WHERE b.business_id = $1 AND b.id = claimed.batch_id AND b.active`,
 )
 
-async function claim(
-  tx: TransactionContext,
-  account: CustomerAccount,
-  code: FoundCode,
-): Promise<PointsResult> {
+async function claim(tx: TransactionContext, account: Earner, code: FoundCode): Promise<PointsResult> {
   if (code.isClaimed) throw new AppError('CODE_ALREADY_CLAIMED')
   if (!code.active) throw new AppError('BATCH_INACTIVE')
   if (code.expiresAt && code.expiresAt <= tx.now) throw new AppError('BATCH_EXPIRED')
   await settleExpiry(tx, account)
   const { points } = code
-  const row = await post(tx, account, { type: 'earn', source: 'code', points, earnedPoints: points })
+  const row = await earn(tx, account, { type: 'earn', source: 'code', points, earnedPoints: points })
   const values = [tx.business.id, code.batchId, code.id, account.id, row.id, tx.now]
   if ((await tx.sql.run(markClaimed, values)) === 0) throw new AppError('BATCH_INACTIVE')
   return { transaction: row, balance: account }

@@ -5,9 +5,9 @@ import type { Services } from '../context.js'
 import { type MailServices, sendDueMails } from '../mail/send-due-mails.js'
 import { applyPointsImports } from '../points-imports/apply-points-imports.js'
 import { drawDueRaffles, refundCancelledRaffles } from '../raffles/raffle-sweeps.js'
-import { closeTransactionDays } from '../transactions/transaction-days.js'
 import { settleReferrals } from '../tiers/referrals.js'
 import { downgradeTiers, recalculateTiers } from '../tiers/tier-sweeps.js'
+import { closeTransactionDays } from '../transactions/transaction-days.js'
 import { dropIdempotencyKeys, expirePoints, expireRedemptions, settleProvisions } from './sweeps.js'
 
 /** What the recurring work needs. */

@@ -54,9 +54,7 @@ export const accountTier = (t: string): string =>
 export const accountColumns = `
   c.id, c.display_name AS "displayName", c.birthday, c.balance, c.held,
   c.visit_count AS "visitCount", c.redemption_count AS "redemptionCount",
-  c.claim_failures AS "claimFailures", c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
-  t.rank AS "tierRank", coalesce(t.points_multiplier, 1) AS "tierPointsMultiplier",
-  coalesce(t.cashback_boost_percent, 0) AS "tierCashbackBoostPercent",
+  c.claim_failures AS "claimFailures",
   c.earned_points AS "earnedPoints", c.spend_minor AS "spendMinor",
   c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
   (SELECT ${accountTier('t')} FROM tiers t

@@ -22,8 +22,20 @@ export interface Earner extends CustomerAccount {
 }
 
 /**
- * In the statement that locks, so that what a business does not use costs it no round trip. A day on either side of
- * UTC's holds the local day of any zone. `$3` is the moment of the earning, `$4` whether it is dated back.
+ * The promotions of business `$1` that may multiply at a moment, as SQL: a day on either side of UTC's holds the local
+ * day of any zone.
+ */
+export const promotionsNear = (moment: string): string => `
+  (SELECT json_agg(json_build_object('id', p.id, 'pointsMultiplier', p.points_multiplier::text,
+                                     'startDate', p.start_date, 'endDate', p.end_date))
+     FROM promotions p
+    WHERE p.business_id = $1 AND p.active AND p.points_multiplier IS NOT NULL AND p.deleted_at IS NULL
+      AND (p.start_date IS NULL OR p.start_date <= (${moment})::date + 1)
+      AND (p.end_date IS NULL OR p.end_date >= (${moment})::date - 1))`
+
+/**
+ * In the statement that locks, so that what a business does not use costs it no round trip. `$3` is the moment of the
+ * earning, `$4` whether it is dated back.
  */
 const EARNER_COLUMNS = `
   CASE WHEN $4::boolean THEN (
@@ -31,12 +43,7 @@ const EARNER_COLUMNS = `
       FROM tier_changes h
      WHERE h.business_id = c.business_id AND h.customer_id = c.id AND h.created_at <= $3::timestamptz
      ORDER BY h.created_at DESC, h.id DESC LIMIT 1) END AS "tierThen",
-  (SELECT json_agg(json_build_object('id', p.id, 'pointsMultiplier', p.points_multiplier::text,
-                                     'startDate', p.start_date, 'endDate', p.end_date))
-     FROM promotions p
-    WHERE p.business_id = $1 AND p.active AND p.points_multiplier IS NOT NULL AND p.deleted_at IS NULL
-      AND (p.start_date IS NULL OR p.start_date <= ($3::timestamptz)::date + 1)
-      AND (p.end_date IS NULL OR p.end_date >= ($3::timestamptz)::date - 1)) AS "promotionsNear",
+  ${promotionsNear('$3::timestamptz')} AS "promotionsNear",
   ${tierSystemColumn},
   CASE WHEN c.referred_by IS NOT NULL AND NOT EXISTS (
     SELECT FROM transactions e

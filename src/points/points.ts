@@ -5,7 +5,14 @@ import { actingTerminal } from '../devices/acting-terminal.js'
 import { pointsRefusal } from '../devices/devices.rules.js'
 import { AppError, invalid } from '../errors.js'
 import { type CustomerAccount, lockAccount, readAccount } from '../ledger/customer.js'
-import { type LedgerRow, MAX_BALANCE, PURCHASES, post, settleExpiry, type TransactionSource } from '../ledger/ledger.js'
+import {
+  type LedgerRow,
+  MAX_BALANCE,
+  PURCHASES,
+  post,
+  settleExpiry,
+  type TransactionSource,
+} from '../ledger/ledger.js'
 import { bestMultiplier } from '../promotions/promotions.rules.js'
 import { localDate } from '../time.js'
 import { earn } from './earn.js'
@@ -45,8 +52,6 @@ export function issuePoints(ctx: Context, input: IssueInput): Promise<PointsResu
     const terminal = await actingTerminal(tx)
     const refusal = terminal && pointsRefusal(earned.points, terminal)
     if (refusal) throw refusal
-    const row = await post(tx, account, {
-    const source = sourceOf(ctx)
     const row = await earn(tx, account, {
       type: 'earn',
       source,

@@ -1,6 +1,10 @@
 import Big from 'big.js'
 import * as z from 'zod'
-import { TransactionSource, TransactionStatus, TransactionType as TransactionTypes } from '../database/generated/prisma/client.js'
+import {
+  TransactionSource,
+  TransactionStatus,
+  TransactionType as TransactionTypes,
+} from '../database/generated/prisma/client.js'
 import { instant, oneOf, text, uuid } from '../graphql/bounds.js'
 import { builder } from '../graphql/builder.js'
 import { connectionType, pageArgs, pageComplexity } from '../graphql/connection.js'

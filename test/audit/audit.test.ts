@@ -3,7 +3,16 @@ import { audit } from '../../src/audit/audit.js'
 import { applyPointsImports } from '../../src/points-imports/apply-points-imports.js'
 import { closeTransactionDays } from '../../src/transactions/transaction-days.js'
 import { createTenant, startApp, testClock } from '../helpers/app.js'
-import { createCodes, createCustomer, createPoolReward, createPromotion, createRaffle, createReward, createTier, enableTiers } from '../helpers/factories.js'
+import {
+  createCodes,
+  createCustomer,
+  createPoolReward,
+  createPromotion,
+  createRaffle,
+  createReward,
+  createTier,
+  enableTiers,
+} from '../helpers/factories.js'
 
 /** A business in which everything that is audited has happened at least once. */
 async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
