@@ -89,6 +89,17 @@ export const auditChecks: readonly AuditCheck[] = [
     ),
   },
   {
+    name: 'unpriced_points',
+    says: 'unpriced points are those of purchases and codes without an amount, less those taken back',
+    sql: customerAggregate(
+      'unpriced_points',
+      `coalesce(sum(CASE t.type WHEN 'earn' THEN t.points ELSE -t.points END), 0)::bigint`,
+      `transactions t LEFT JOIN transactions o ON o.business_id = t.business_id AND o.id = t.reverses_id
+        WHERE ${ofCustomer('t')} AND t.status = 'completed' AND t.amount_minor IS NULL
+          AND (t.type = 'earn' AND t.source IN ${PURCHASES} OR t.source = 'reversal' AND o.source IN ${PURCHASES})`,
+    ),
+  },
+  {
     name: 'redemption_paid_once',
     says: 'a completed redemption has exactly one redeem row, of its cost; any other has none',
     sql: `SELECT r.id, s.rows = (CASE r.status WHEN 'completed' THEN 1 ELSE 0 END)

@@ -7,7 +7,7 @@ import { customerKey } from './address.js'
 import { isIdentifierValue, MAX_IDENTIFIER_CHARACTERS } from './customers.rules.js'
 import { addIdentifier, deleteIdentifier, updateIdentifier } from './identifiers.js'
 
-const IdentifierType = builder.prismaObject('Identifier', {
+export const IdentifierType = builder.prismaObject('Identifier', {
   description: "A customer's id in the business's own systems (spec §2, External identifier).",
   fields: (t) => ({
     id: t.expose('id', { type: 'UUID' }),

@@ -3,10 +3,9 @@ import { type Services, transaction, unattendedContext } from '../context.js'
 import { statement } from '../database/sql.js'
 import { KEY_LIFETIME_MS } from '../idempotency.js'
 import { lockAccount } from '../ledger/customer.js'
-import type { ExpirySettings } from '../ledger/expiry.rules.js'
+import { type ExpirySettings, inactiveSince } from '../ledger/expiry.rules.js'
 import { settleExpiry } from '../ledger/ledger.js'
 import { settleInterrupted } from '../redemptions/provisioning.js'
-import { localDate, startOfLocalDay } from '../time.js'
 
 /**
  * Recurring work. Each sweep takes what is due in bounded batches and settles every row in a transaction of its
@@ -56,7 +55,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 export const expirePoints: Sweep = async (deps) => {
   let settled = 0
   for (const business of await deps.database.sql.rows(businessesWithExpiry, [deps.clock.now()])) {
-    const cutoff = lastVisitBefore(business, deps.clock.now())
+    const cutoff = inactiveSince(business, deps.clock.now())
     if (cutoff === undefined) continue
     let after = FIRST_ID
     await drain(async () => {
@@ -67,17 +66,6 @@ export const expirePoints: Sweep = async (deps) => {
     })
   }
   return settled
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000
-
-/** Customers whose last visit is before this moment have points whose day is over; undefined = nobody yet. */
-function lastVisitBefore(settings: ExpirySettings, now: Date): Date | undefined {
-  const { timezone, pointsExpireAfterDays, pointsExpireSince } = settings
-  const today = Date.parse(`${localDate(now, timezone)}T00:00:00Z`)
-  const day = new Date(today - pointsExpireAfterDays! * DAY_MS).toISOString().slice(0, 10)
-  const cutoff = startOfLocalDay(day, timezone)
-  return pointsExpireSince !== null && pointsExpireSince < cutoff ? cutoff : undefined
 }
 
 async function settle(deps: Services, business: { id: string; timezone: string }, customerId: string) {

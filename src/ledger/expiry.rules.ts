@@ -39,3 +39,16 @@ export function usableBalance(customer: Expirable, settings: ExpirySettings, now
   const expireAt = pointsExpireAt(customer, settings)
   return expireAt !== null && expireAt <= now ? customer.held : customer.balance
 }
+
+/**
+ * Customers whose last visit (or creation, without one) is before this moment have points whose day is over;
+ * undefined = nobody yet. The same rule as `pointsExpireAt`, for all customers at once.
+ */
+export function inactiveSince(settings: ExpirySettings, now: Date): Date | undefined {
+  const { timezone, pointsExpireAfterDays, pointsExpireSince } = settings
+  if (pointsExpireAfterDays === null) return undefined
+  const today = Date.parse(`${localDate(now, timezone)}T00:00:00Z`)
+  const day = new Date(today - pointsExpireAfterDays * DAY_MS).toISOString().slice(0, 10)
+  const cutoff = startOfLocalDay(day, timezone)
+  return pointsExpireSince !== null && pointsExpireSince < cutoff ? cutoff : undefined
+}

@@ -1,7 +1,7 @@
 import Big from 'big.js'
 
 /** How many decimals a currency's amounts have (ISO 4217): 2 for USD, 0 for JPY. */
-const currencyDecimals = (currency: string): number => {
+export const currencyDecimals = (currency: string): number => {
   let decimals = known.get(currency)
   if (decimals === undefined) {
     const options = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()

@@ -20,6 +20,8 @@ export interface Route {
   data?: DataShape
   /** Members of `data` that are left out where they are null. */
   optional?: readonly string[]
+  /** Members, at any depth, whose values leave out what is null in them. */
+  sparse?: readonly string[]
   /**
    * The answer is a file of this name, CSV or JSON as the query's `format` says: all nodes of the root field, a
    * connection, page after page. The operation takes the position as `$after`.

@@ -12,6 +12,7 @@ import { rewardImageRoutes } from '../rewards/reward-image.routes.js'
 import { rewardRoutes } from '../rewards/rewards.routes.js'
 import { webhookRoutes } from '../rewards/webhook.routes.js'
 import { tierRoutes } from '../tiers/tiers.routes.js'
+import { segmentRoutes } from '../segments/segments.routes.js'
 import { transactionRoutes } from '../transactions/transactions.routes.js'
 import type { Route } from './route.js'
 
@@ -31,5 +32,6 @@ export const routes: readonly Route[] = [
   ...poolRoutes,
   ...webhookRoutes,
   ...tierRoutes,
+  ...segmentRoutes,
   ...transactionRoutes,
 ]

@@ -57,6 +57,16 @@ function withoutNulls(value: unknown, optional: readonly string[] = []): unknown
   )
 }
 
+/** The value without the nulls below members of these names. */
+function sparsely(value: unknown, names: readonly string[], below = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => sparsely(item, names, below))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([, member]) => !below || member !== null)
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, sparsely(member, names, below || names.includes(name))]),
+  )
+}
+
 interface Connection {
   nodes: unknown[]
   totalCount: number
@@ -67,7 +77,7 @@ function dataOf(
   data: Record<string, unknown>,
   values: Record<string, unknown>,
 ): unknown {
-  if (route.data === undefined) return data
+  if (route.data === undefined) return route.sparse ? sparsely(data, route.sparse) : data
   const root = data[route.rootKey]
   if (route.data === 'unwrap') return withoutNulls(root, route.optional)
   const { nodes, totalCount } = root as Connection

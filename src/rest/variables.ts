@@ -85,7 +85,7 @@ export function refusalOfFields(
     Object.entries(route.query ?? {}).map(([name, target]) => [fieldOf(target), name]),
   )
   const spelled = issues.map(({ path, message }) => ({
-    path: parameters.get(path) ?? snakeCase(path),
+    path: parameters.get(path) ?? snakeCase(fieldOf(path)),
     message: snakeMessage(message),
   }))
   // A misfit was left out of the variables; that it is missing there is our doing.

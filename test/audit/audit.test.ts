@@ -74,6 +74,7 @@ const breaks: Record<string, string> = {
   redemption_count: 'UPDATE customers SET redemption_count = 0',
   spend: 'UPDATE customers SET spend_minor = spend_minor + 1',
   earned_points: 'UPDATE customers SET earned_points = earned_points - 1',
+  unpriced_points: 'UPDATE customers SET unpriced_points = unpriced_points + 1',
   redemption_paid_once: "UPDATE transactions SET points = points + 1 WHERE source = 'reward'",
   redemption_held_once: "UPDATE transactions SET status = 'pending' WHERE source = 'reward'",
   refunded_once: "UPDATE transactions SET points = points + 1 WHERE source = 'refund'",
