@@ -95,17 +95,20 @@ const INSERT_VISITS = `
 
 const insertCustomers = (customers: number, firstMs: number, stepMs: number) => `
   INSERT INTO customers (business_id, id, display_name, email, birthday, joined_at, created_at, updated_at,
-                         balance, visit_count, redemption_count, spend_minor, earned_points, last_visit_at)
+                         balance, visit_count, redemption_count, spend_minor, earned_points, last_visit_at,
+                         visit_hours, visit_hours_timezone)
   SELECT $1, c.id, 'Customer ' || n, 'customer' || n || '@example.com',
          to_char(date '1950-01-01' + (n % 18000)::int, 'YYYY-MM-DD'),
          pg_temp.moment(${firstMs} + n * ${stepMs}::float8), pg_temp.moment(${firstMs} + n * ${stepMs}::float8), now(),
          coalesce(t.earned, 0) - coalesce(t.redeemed, 0), coalesce(v.visits, 0), coalesce(t.rewards, 0),
-         coalesce(t.spend, 0), coalesce(t.earned, 0), t.last_visit_at
+         coalesce(t.spend, 0), coalesce(t.earned, 0), t.last_visit_at,
+         t.visit_hours, CASE WHEN t.visit_hours IS NOT NULL THEN '${BENCH_BUSINESS.timezone}' END
     FROM (SELECT n, ${customerIdSql('n')} AS id FROM generate_series(0, ${customers - 1}::bigint) AS n) AS c
     LEFT JOIN (
       SELECT customer_id, sum(points) FILTER (WHERE type = 'earn') AS earned,
              sum(points) FILTER (WHERE type = 'redeem') AS redeemed, sum(amount_minor) AS spend,
-             count(redemption_id) AS rewards, max(occurred_at) AS last_visit_at
+             count(redemption_id) AS rewards, max(occurred_at) AS last_visit_at,
+             bit_or(set_bit(0::bit(168), ((floor(date_part('epoch', occurred_at AT TIME ZONE '${BENCH_BUSINESS.timezone}') / 3600)::bigint + 96) % 168)::int, 1)) AS visit_hours
         FROM transactions WHERE business_id = $1 GROUP BY customer_id
     ) AS t ON t.customer_id = c.id
     LEFT JOIN (

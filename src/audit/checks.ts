@@ -60,6 +60,17 @@ export const auditChecks: readonly AuditCheck[] = [
     ),
   },
   {
+    name: 'visit_hours',
+    says: 'the kept hours of visits are those of visiting rows (in zones that PostgreSQL knows)',
+    sql: `SELECT c.id, c.visit_hours = s.hours AS ok
+            FROM customers c CROSS JOIN LATERAL (
+              SELECT bit_or(set_bit(0::bit(168), (extract(dow FROM local.time) * 24 + extract(hour FROM local.time))::int, 1)) AS hours
+                FROM transactions t CROSS JOIN LATERAL (SELECT t.occurred_at AT TIME ZONE c.visit_hours_timezone AS time) local
+               WHERE ${ofCustomer('t')} AND t.status = 'completed' AND t.source IN ${VISITING}) s
+           WHERE c.visit_hours_timezone IN (SELECT name FROM pg_timezone_names)
+             AND ($1::uuid IS NULL OR c.business_id = $1)`,
+  },
+  {
     name: 'redemption_count',
     says: "a customer's completed redemptions are counted",
     sql: customerAggregate(

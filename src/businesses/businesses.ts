@@ -18,6 +18,8 @@ export interface BusinessRow {
   redemptionTtlHours: number
   pointsExpireAfterDays: number | null
   pointsExpireSince: Date | null
+  /** Customers after this id may have visit hours of another zone; null = nobody. */
+  visitHoursDueAfter: string | null
 }
 
 export interface KeyRow {
@@ -26,11 +28,14 @@ export interface KeyRow {
   prefix: string
 }
 
+/** Before every id. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
 const columns = `
   b.id, b.name, b.email, b.status, b.country, b.timezone, b.currency,
   b.earn_points_per_unit AS "earnPointsPerUnit", b.point_spend_value AS "pointSpendValue", b.usd_rate AS "usdRate",
   b.redemption_ttl_hours AS "redemptionTtlHours", b.points_expire_after_days AS "pointsExpireAfterDays",
-  b.points_expire_since AS "pointsExpireSince"`
+  b.points_expire_since AS "pointsExpireSince", b.visit_hours_due_after AS "visitHoursDueAfter"`
 
 const findBusiness = statement<BusinessRow>(
   'find_business',
@@ -49,6 +54,7 @@ const saveSettings = statement<BusinessRow>(
   'save_settings',
   `UPDATE businesses b SET timezone = $2, currency = $3, earn_points_per_unit = $4, point_spend_value = $5,
           usd_rate = $6, redemption_ttl_hours = $7, points_expire_after_days = $8, points_expire_since = $9,
+          visit_hours_due_after = CASE WHEN b.timezone = $2::varchar THEN b.visit_hours_due_after ELSE '${FIRST_ID}'::uuid END,
           updated_at = $10
     WHERE b.id = $1 RETURNING ${columns}`,
 )

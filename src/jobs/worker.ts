@@ -8,6 +8,7 @@ import { drawDueRaffles, refundCancelledRaffles } from '../raffles/raffle-sweeps
 import { settleReferrals } from '../tiers/referrals.js'
 import { downgradeTiers, recalculateTiers } from '../tiers/tier-sweeps.js'
 import { closeTransactionDays } from '../transactions/transaction-days.js'
+import { keepVisitHours } from '../segments/keep-visit-hours.js'
 import { dropIdempotencyKeys, expirePoints, expireRedemptions, settleProvisions } from './sweeps.js'
 
 /** What the recurring work needs. */
@@ -36,6 +37,7 @@ const schedule: Record<string, Job> = {
   recalculate_tiers: { match: '* * * * *', sweep: recalculateTiers },
   settle_referrals: { match: '* * * * *', sweep: settleReferrals },
   downgrade_tiers: { match: '23 3 * * *', sweep: downgradeTiers },
+  keep_visit_hours: { match: '* * * * *', sweep: keepVisitHours },
   drop_idempotency_keys: { match: '17 * * * *', sweep: dropIdempotencyKeys },
 }
 

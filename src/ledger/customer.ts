@@ -27,6 +27,8 @@ export interface CustomerAccount extends ExpirySettings {
   earnedPoints: number
   spendMinor: number
   lastVisitAt: Date | null
+  /** In which the hours of visits are kept; null = they are not, or there was no visit. */
+  visitHoursTimezone: string | null
   createdAt: Date
   /** Only found through what the customer had; the account itself is not found any more. */
   erased: boolean
@@ -59,6 +61,10 @@ export const accountColumns = `
   c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
   (SELECT ${accountTier('t')} FROM tiers t
     WHERE t.business_id = c.business_id AND t.id = c.tier_id AND t.deleted_at IS NULL) AS tier,
+  c.last_visit_at AS "lastVisitAt", c.visit_hours_timezone AS "visitHoursTimezone",
+  c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
+  t.rank AS "tierRank", coalesce(t.points_multiplier, 1) AS "tierPointsMultiplier",
+  coalesce(t.cashback_boost_percent, 0) AS "tierCashbackBoostPercent",
   b.timezone, b.currency, b.earn_points_per_unit AS "earnPointsPerUnit",
   b.redemption_ttl_hours AS "redemptionTtlHours",
   b.points_expire_after_days AS "pointsExpireAfterDays", b.points_expire_since AS "pointsExpireSince"`

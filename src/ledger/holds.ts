@@ -5,6 +5,7 @@ import { AppError } from '../errors.js'
 import { localDate } from '../time.js'
 import type { CustomerAccount } from './customer.js'
 import { type LedgerRow, ledgerColumns, shardOf } from './ledger.js'
+import { setVisitHour, visitHour } from './visit-hours.js'
 
 /**
  * Points set aside while a digital value is fetched from a business's endpoint (spec §6): a pending `redeem` row and
@@ -89,7 +90,8 @@ const captureHeld = end(
      UPDATE customers c
         SET balance = balance - row.points, held = held - row.points, redemption_count = redemption_count + 1,
             visit_count = visit_count + (SELECT count(*)::int FROM visit),
-            last_visit_at = greatest(last_visit_at, row.occurred_at), updated_at = $6::timestamptz
+            last_visit_at = greatest(last_visit_at, row.occurred_at), ${setVisitHour('$7', '$8')},
+            updated_at = $6::timestamptz
        FROM row WHERE c.business_id = $1 AND c.id = $2
    )`,
 )
@@ -108,6 +110,7 @@ export async function capture(
   account: CustomerAccount,
   redemption: { id: string; createdAt: Date },
 ): Promise<LedgerRow> {
+  const { hour, timezone } = visitHour(account, redemption.createdAt)
   const row = await tx.sql.row(captureHeld, [
     tx.business.id,
     account.id,
@@ -115,8 +118,11 @@ export async function capture(
     shardOf(account.id),
     localDate(redemption.createdAt, account.timezone),
     tx.now,
+    hour,
+    timezone,
   ])
   if (!row) throw holdsNothing(redemption)
+  account.visitHoursTimezone ??= timezone
   account.balance -= row.points
   account.held -= row.points
   return row

@@ -5,6 +5,7 @@ import { AppError } from '../errors.js'
 import { localDate } from '../time.js'
 import type { CustomerAccount } from './customer.js'
 import { usableBalance } from './expiry.rules.js'
+import { NO_VISIT_HOUR, setVisitHour, visitHour } from './visit-hours.js'
 
 /**
  * The only code that changes a balance. A balance is the sum of its completed earn rows minus the sum of its
@@ -113,6 +114,7 @@ const postEntry = statement<{ balance: number; visitCount: number; lastVisitAt: 
             spend_minor = spend_minor + $8::bigint,
             earned_points = earned_points + $9::bigint,
             unpriced_points = unpriced_points + CASE WHEN $14::bigint IS NULL THEN $9::bigint ELSE 0 END,
+            ${setVisitHour('$25', '$26')},
             updated_at = $10::timestamptz
       WHERE business_id = $1 AND id = $2 AND balance - held + $4::int >= 0
      RETURNING balance, visit_count, last_visit_at
@@ -149,6 +151,8 @@ export async function post(
     throw new AppError('BALANCE_LIMIT_REACHED', MAX_BALANCE)
 
   const occurredAt = entry.occurredAt ?? ctx.now
+  const visits = VISITS.has(entry.source)
+  const { hour, timezone } = visits ? visitHour(account, occurredAt) : NO_VISIT_HOUR
   const row: LedgerRow = {
     businessId: ctx.business.id,
     id: uuidv7(),
@@ -176,7 +180,7 @@ export async function post(
     row.customerId,
     row.id,
     delta,
-    VISITS.has(entry.source) ? localDate(occurredAt, account.timezone) : null,
+    visits ? localDate(occurredAt, account.timezone) : null,
     occurredAt,
     entry.redemptions ?? 0,
     entry.spendMinor ?? 0,
@@ -197,12 +201,15 @@ export async function post(
     row.multiplier,
     row.promotionId,
     row.tierId,
+    hour,
+    timezone,
   ])
   // The account is locked and was checked above: the guard in the statement is the database's own word.
   if (!posted) throw new AppError('INSUFFICIENT_POINTS', free)
   account.balance = posted.balance
   account.visitCount = posted.visitCount
   account.lastVisitAt = posted.lastVisitAt
+  account.visitHoursTimezone ??= timezone
   account.redemptionCount += entry.redemptions ?? 0
   account.earnedPoints += entry.earnedPoints ?? 0
   account.spendMinor += entry.spendMinor ?? 0

@@ -1,9 +1,8 @@
+import { HOURS_OF_WEEK } from '../ledger/visit-hours.js'
 import { type Ground, VISITING } from './facts.js'
 import type { Filter } from './filter.js'
 
 /** When customers came, by the clock and the calendar on the wall of any zone. */
-
-const HOURS_OF_WEEK = 7 * 24
 
 /** The hours of a week, from Sunday 00:00, that a filter asks for: one bit each. */
 function hoursOfWeek({ hourOfDay, dayOfWeek }: Pick<Filter, 'hourOfDay' | 'dayOfWeek'>): string {
@@ -15,11 +14,9 @@ function hoursOfWeek({ hourOfDay, dayOfWeek }: Pick<Filter, 'hourOfDay' | 'dayOf
   ).join('')
 }
 
-function visitsOf(on: Ground): string {
-  on.readsLedger = true
-  return `transactions t WHERE t.business_id = c.business_id AND t.customer_id = c.id AND ${VISITING}
+const visitsOf = (on: Ground): string =>
+  `transactions t WHERE t.business_id = c.business_id AND t.customer_id = c.id AND ${VISITING}
      ${on.past ? `AND t.occurred_at <= ${on.put(on.at, 'timestamptz')}` : ''}`
-}
 
 const localTime = (on: Ground, { timezone }: Filter): string =>
   `t.occurred_at AT TIME ZONE ${on.put(timezone, 'text')}`
@@ -27,13 +24,23 @@ const localTime = (on: Ground, { timezone }: Filter): string =>
 /** 1970 began on a Thursday. */
 const FIRST_HOUR = 4 * 24
 
-/** Whether customer `c` came within the hours and on the days, in one visit that meets both. */
+/**
+ * Whether customer `c` came within the hours and on the days, in one visit that meets both. In the business's own zone
+ * the kept hours say so; in others, in the past, and while hours are brought to another zone, the rows do.
+ */
 export function cameWithin(on: Ground, filter: Filter): string {
+  const asked = on.put(hoursOfWeek(filter), `bit(${HOURS_OF_WEEK})`)
+  const timezone = on.put(filter.timezone, 'text')
   // Whole numbers, which are several times faster than extracting day and hour.
   const hours = `floor(date_part('epoch', ${localTime(on, filter)}) / 3600)::bigint + ${FIRST_HOUR}`
   const hourOfWeek = `(((${hours}) % ${HOURS_OF_WEEK} + ${HOURS_OF_WEEK}) % ${HOURS_OF_WEEK})::int`
-  const asked = on.put(hoursOfWeek(filter), `bit(${HOURS_OF_WEEK})`)
-  return `EXISTS (SELECT FROM ${visitsOf(on)} AND get_bit(${asked}, ${hourOfWeek}) = 1)`
+  const byRows = `EXISTS (SELECT FROM ${visitsOf(on)} AND get_bit(${asked}, ${hourOfWeek}) = 1)`
+  if (on.past || filter.timezone !== on.business.timezone || on.business.visitHoursDueAfter !== null) {
+    on.readsLedger = true
+    return byRows
+  }
+  return `CASE WHEN c.visit_hours_timezone = ${timezone} THEN c.visit_hours & ${asked} <> 0::bit(${HOURS_OF_WEEK})
+               ELSE c.visit_count > 0 AND ${byRows} END`
 }
 
 /** When customer `c` came: `Mon 09, Sat 17`. */

@@ -71,6 +71,7 @@ const breaks: Record<string, string> = {
   held: 'UPDATE customers SET held = 1',
   visit_count: 'UPDATE customers SET visit_count = visit_count + 1',
   last_visit_at: "UPDATE customers SET last_visit_at = last_visit_at - interval '1 second'",
+  visit_hours: 'UPDATE customers SET visit_hours = ~visit_hours',
   redemption_count: 'UPDATE customers SET redemption_count = 0',
   spend: 'UPDATE customers SET spend_minor = spend_minor + 1',
   earned_points: 'UPDATE customers SET earned_points = earned_points - 1',

@@ -1,4 +1,6 @@
 import test from 'ava'
+import { audit } from '../../src/audit/audit.js'
+import { keepVisitHours } from '../../src/segments/keep-visit-hours.js'
 import { createTenant, startApp, type Tenant, testClock } from '../helpers/app.js'
 import { createCustomer, createReward } from '../helpers/factories.js'
 import { statementsDuring } from '../helpers/statements.js'
@@ -181,27 +183,56 @@ test('hour and weekday have to be met by one visit, and only rows that are visit
   )
 })
 
-test('a change of the time zone leaves hours right in every zone', async (t) => {
-  const tenant = await createTenant(app)
+test('a change of the time zone leaves hours right in every zone, before and after the kept ones are brought over', async (t) => {
+  const alone = await startApp(t, { clock })
+  const tenant = await createTenant(alone)
+  const [early, late] = [(await createCustomer(tenant)).user_id, (await createCustomer(tenant)).user_id]
+  const due = async () => {
+    const { rows } = await alone.database.pool.query('SELECT visit_hours_due_after AS after FROM businesses')
+    return rows[0].after !== null
+  }
+  const hoursAreRight = async (hours: Record<string, number>, expected: string[]) => {
+    for (const [timezone, hour] of Object.entries(hours)) {
+      const filter = { hour_of_day: { from: hour, to: hour }, timezone }
+      t.deepEqual(await idsOf(tenant, filter), expected, timezone)
+    }
+    const { checks } = await audit(alone.database)
+    t.deepEqual(
+      checks.filter(({ broken }) => broken > 0),
+      [],
+    )
+  }
+  const night = { UTC: 22, 'Asia/Tokyo': 7, 'America/New_York': 18 }
+  const morning = { UTC: 1, 'Asia/Tokyo': 10, 'America/New_York': 21 }
+
+  await visit(tenant, early, '2026-07-06T22:30:00Z')
+  t.false(await due())
+  await tenant.rest('PATCH /settings', { timezone: 'Asia/Tokyo' })
+  t.true(await due())
+  await visit(tenant, late, '2026-07-06T22:30:00Z')
+  await visit(tenant, early, '2026-07-07T01:30:00Z')
+  await hoursAreRight(night, [early, late])
+  await hoursAreRight(morning, [early])
+
+  t.is(await keepVisitHours(alone), 1)
+  t.false(await due())
+  await hoursAreRight(night, [early, late])
+  await visit(tenant, late, '2026-07-08T01:30:00Z')
+  await hoursAreRight(morning, [early, late])
+  await tenant.rest('PATCH /settings', { usd_rate: '2' })
+  t.is(await keepVisitHours(alone), 0)
+})
+
+test('visits that are not kept by hour are read from the rows', async (t) => {
+  const alone = await startApp(t, { clock })
+  const tenant = await createTenant(alone)
   const { user_id } = await createCustomer(tenant)
   await visit(tenant, user_id, '2026-07-06T22:30:00Z')
-  await tenant.rest('PATCH /settings', { timezone: 'Asia/Tokyo' })
-  const late = await createCustomer(tenant)
-  await visit(tenant, late.user_id, '2026-07-06T22:30:00Z')
-  await visit(tenant, user_id, '2026-07-07T01:30:00Z')
-  for (const [timezone, hour] of [
-    ['UTC', 22],
-    ['Asia/Tokyo', 7],
-    ['America/New_York', 18],
-  ] as const)
-    t.deepEqual(await idsOf(tenant, { hour_of_day: { from: hour, to: hour }, timezone }), [
-      user_id,
-      late.user_id,
-    ])
-  t.deepEqual(
-    await idsOf(tenant, { day_of_week: [2], hour_of_day: { from: 10, to: 10 }, timezone: 'Asia/Tokyo' }),
-    [user_id],
-  )
+  await alone.database.pool.query('UPDATE customers SET visit_hours = NULL, visit_hours_timezone = NULL')
+  await visit(tenant, user_id, '2026-07-06T10:30:00Z')
+  for (const hour of [10, 22])
+    t.deepEqual(await idsOf(tenant, { hour_of_day: { from: hour, to: hour }, timezone: 'UTC' }), [user_id])
+  t.deepEqual(await idsOf(tenant, { hour_of_day: { from: 11, to: 21 }, timezone: 'UTC' }), [])
 })
 
 const days = { 0: 'must be at least 1', 3651: 'must be at most 3650', 1.5: 'must be an integer' }
