@@ -8,9 +8,11 @@ import { issuePoints, readBalance } from '../src/points/points.js'
 import { enterRaffle } from '../src/raffles/entries.js'
 import { completeRedemption, createRedemption } from '../src/redemptions/redemptions.js'
 import { createSecrets } from '../src/secrets.js'
+import { segmentPage } from '../src/segments/segments.js'
 import { listTransactions } from '../src/transactions/transactions.js'
 import { poolRewardId } from './pool.js'
 import { BENCH_BUSINESS, RAFFLE_ID } from './tenants.js'
+import { segmentBody, segmentKinds } from './segments.js'
 
 /** A statement as the service runs it, with the values of one run. */
 export interface Call {
@@ -49,6 +51,12 @@ export async function recordCalls(pool: pg.Pool, subject: Subject) {
       return done
     })
   const record = (operation: Operation) => recordOne(pool, businessId, keyId, operation)
+  /** By the body that asks for them, as JSON. */
+  const segments = new Map<string, Call[]>()
+  for (const kind of segmentKinds) {
+    const calls = await record((ctx) => segmentPage(ctx, { input: kind.input, defaultLimit: 50 }))
+    segments.set(JSON.stringify(segmentBody(kind)), calls)
+  }
   return {
     me: await record(readKey),
     balance: await record((ctx) => readBalance(ctx, { userId: customerId })),
@@ -61,6 +69,7 @@ export async function recordCalls(pool: pg.Pool, subject: Subject) {
     ),
     claim: await record((ctx) => claimCode(ctx, { userId: customerId, code: subject.claimCode })),
     enter: await record(enter),
+    segments,
   }
 }
 

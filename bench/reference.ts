@@ -46,6 +46,9 @@ const [lockKey, , , storeKey] = statements(
   'ledger_post',
   'idempotency_store',
 )
+const segmentStatements = new Map(
+  [...recorded.segments].map(([body, calls]) => [body, statements(calls, 'find_business', '')]),
+)
 const [lockCode, readReward, postRedeem, completeRedemption, countRedemption] = statements(
   recorded.complete,
   'lock_redemption_by_code',
@@ -303,6 +306,31 @@ async function enter(client: pg.PoolClient, { user_id }: { user_id: string }) {
     },
     transaction: { id, type: 'redeem', points: RAFFLE_COST, created_at: now },
     balance: { ...balanceOf(account!), balance: after!.balance },
+/** No filter is made into SQL, and none is checked. */
+async function segment(body: object) {
+  const [findBusiness, findPage] = segmentStatements.get(JSON.stringify(body))!
+  await run(pool, findBusiness, {})
+  const rows = await run(pool, findPage, {})
+  const customers = rows.filter(({ id }) => id !== null)
+  return success('Segment customers retrieved successfully', {
+    customers: customers.map((row) => ({
+      user_id: row.id,
+      display_name: row.displayName,
+      points_balance: row.pointsBalance,
+      visit_count: row.visitCount,
+      redemption_count: row.redemptionCount,
+      spend_usd_estimated: row.spendUsdEstimated,
+      last_visit_at: row.lastVisitAt,
+      joined_at: row.joinedAt,
+      tier_id: row.tierId,
+      identifiers: row.identifiers.map(({ id, value, label, createdAt }: Row) => ({
+        id,
+        value,
+        label,
+        created_at: new Date(createdAt),
+      })),
+    })),
+    pagination: { limit: 50, offset: 0, returned: customers.length, total_count: rows[0]!.totalCount },
   })
 }
 
@@ -328,6 +356,7 @@ async function answer(request: IncomingMessage): Promise<string> {
   const body = await bodyOf(request)
   if (path === '/redemptions') return inTransaction((client) => redeemFromPool(client, body))
   if (path === '/codes/claim') return inTransaction((client) => claim(client, body))
+  if (path === '/segments/customers') return segment(body)
   return inTransaction((client) =>
     typeof key === 'string' ? keyedIssue(client, key, body) : issue(client, body),
   )

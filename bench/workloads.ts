@@ -1,5 +1,6 @@
 import { anyPoolReward } from './pool.js'
 import { customerId, RAFFLE_ID } from './tenants.js'
+import { segmentBody, segmentKinds } from './segments.js'
 
 /** What the requests of one run are made of. */
 export interface Material {
@@ -32,6 +33,8 @@ export interface Workload {
 
 const READ_TARGET = 0.6
 const WRITE_TARGET = 0.6
+/** A segment takes at most 1.3 times as long as its bare SQL. */
+const SEGMENT_TARGET = 1 / 1.3
 
 function* repeat(request: HttpRequest): Generator<HttpRequest, undefined> {
   for (;;) yield request
@@ -123,4 +126,11 @@ export const workloads: readonly Workload[] = [
       }
     },
   },
+  ...segmentKinds.map(
+    (kind): Workload => ({
+      name: `POST /segments/customers, ${kind.name}`,
+      target: SEGMENT_TARGET,
+      requests: () => repeat({ method: 'POST', path: '/segments/customers', body: segmentBody(kind) }),
+    }),
+  ),
 ]
