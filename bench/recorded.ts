@@ -11,8 +11,8 @@ import { createSecrets } from '../src/secrets.js'
 import { segmentPage } from '../src/segments/segments.js'
 import { listTransactions } from '../src/transactions/transactions.js'
 import { poolRewardId } from './pool.js'
-import { BENCH_BUSINESS, RAFFLE_ID } from './tenants.js'
 import { segmentBody, segmentKinds } from './segments.js'
+import { BENCH_BUSINESS, RAFFLE_ID } from './tenants.js'
 
 /** A statement as the service runs it, with the values of one run. */
 export interface Call {

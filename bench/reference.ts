@@ -306,6 +306,9 @@ async function enter(client: pg.PoolClient, { user_id }: { user_id: string }) {
     },
     transaction: { id, type: 'redeem', points: RAFFLE_COST, created_at: now },
     balance: { ...balanceOf(account!), balance: after!.balance },
+  })
+}
+
 /** No filter is made into SQL, and none is checked. */
 async function segment(body: object) {
   const [findBusiness, findPage] = segmentStatements.get(JSON.stringify(body))!

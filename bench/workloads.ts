@@ -1,6 +1,6 @@
 import { anyPoolReward } from './pool.js'
-import { customerId, RAFFLE_ID } from './tenants.js'
 import { segmentBody, segmentKinds } from './segments.js'
+import { customerId, RAFFLE_ID } from './tenants.js'
 
 /** What the requests of one run are made of. */
 export interface Material {

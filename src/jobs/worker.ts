@@ -5,10 +5,10 @@ import type { Services } from '../context.js'
 import { type MailServices, sendDueMails } from '../mail/send-due-mails.js'
 import { applyPointsImports } from '../points-imports/apply-points-imports.js'
 import { drawDueRaffles, refundCancelledRaffles } from '../raffles/raffle-sweeps.js'
+import { keepVisitHours } from '../segments/keep-visit-hours.js'
 import { settleReferrals } from '../tiers/referrals.js'
 import { downgradeTiers, recalculateTiers } from '../tiers/tier-sweeps.js'
 import { closeTransactionDays } from '../transactions/transaction-days.js'
-import { keepVisitHours } from '../segments/keep-visit-hours.js'
 import { dropIdempotencyKeys, expirePoints, expireRedemptions, settleProvisions } from './sweeps.js'
 
 /** What the recurring work needs. */

@@ -56,15 +56,11 @@ export const accountTier = (t: string): string =>
 export const accountColumns = `
   c.id, c.display_name AS "displayName", c.birthday, c.balance, c.held,
   c.visit_count AS "visitCount", c.redemption_count AS "redemptionCount",
-  c.claim_failures AS "claimFailures",
+  c.claim_failures AS "claimFailures", c.visit_hours_timezone AS "visitHoursTimezone",
   c.earned_points AS "earnedPoints", c.spend_minor AS "spendMinor",
   c.last_visit_at AS "lastVisitAt", c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
   (SELECT ${accountTier('t')} FROM tiers t
     WHERE t.business_id = c.business_id AND t.id = c.tier_id AND t.deleted_at IS NULL) AS tier,
-  c.last_visit_at AS "lastVisitAt", c.visit_hours_timezone AS "visitHoursTimezone",
-  c.created_at AS "createdAt", c.erased_at IS NOT NULL AS erased, c.tier_id AS "tierId",
-  t.rank AS "tierRank", coalesce(t.points_multiplier, 1) AS "tierPointsMultiplier",
-  coalesce(t.cashback_boost_percent, 0) AS "tierCashbackBoostPercent",
   b.timezone, b.currency, b.earn_points_per_unit AS "earnPointsPerUnit",
   b.redemption_ttl_hours AS "redemptionTtlHours",
   b.points_expire_after_days AS "pointsExpireAfterDays", b.points_expire_since AS "pointsExpireSince"`

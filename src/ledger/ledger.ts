@@ -93,7 +93,7 @@ export interface Entry {
 /** Sources of which a completed row is a visit of its local day (docs: decisions, Points and transactions). */
 export const VISITS: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'code', 'reward', 'import'])
 
-/** Sources whose earnings are purchases or codes: what tiers and referrals go by. */
+/** Sources whose earnings are purchases or codes: what tiers, referrals and the estimated spend go by. */
 export const PURCHASES: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'code', 'import'])
 
 /** How many rows the counter of a business's transactions is spread over. */
@@ -114,7 +114,7 @@ const postEntry = statement<{ balance: number; visitCount: number; lastVisitAt: 
             spend_minor = spend_minor + $8::bigint,
             earned_points = earned_points + $9::bigint,
             unpriced_points = unpriced_points + CASE WHEN $14::bigint IS NULL THEN $9::bigint ELSE 0 END,
-            ${setVisitHour('$25', '$26')},
+            ${setVisitHour('$26', '$27')},
             updated_at = $10::timestamptz
       WHERE business_id = $1 AND id = $2 AND balance - held + $4::int >= 0
      RETURNING balance, visit_count, last_visit_at

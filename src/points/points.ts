@@ -5,7 +5,14 @@ import { actingTerminal } from '../devices/acting-terminal.js'
 import { pointsRefusal } from '../devices/devices.rules.js'
 import { AppError, invalid } from '../errors.js'
 import { type CustomerAccount, lockAccount, readAccount } from '../ledger/customer.js'
-import { type LedgerRow, MAX_BALANCE, PURCHASES, post, settleExpiry, type TransactionSource } from '../ledger/ledger.js'
+import {
+  type LedgerRow,
+  MAX_BALANCE,
+  PURCHASES,
+  post,
+  settleExpiry,
+  type TransactionSource,
+} from '../ledger/ledger.js'
 import { bestMultiplier } from '../promotions/promotions.rules.js'
 import { localDate } from '../time.js'
 import { earn } from './earn.js'
@@ -115,8 +122,6 @@ const findReversible = statement<Reversible>(
 
 /** Earnings that goods can be returned for; refunds, bonuses and reversals are no purchases. */
 const REVERSIBLE: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'dashboard', 'code', 'import'])
-/** Sources whose earnings are purchases: they count towards tiers, and towards the estimated spend. */
-export const PURCHASES: ReadonlySet<TransactionSource> = new Set(['api', 'terminal', 'code', 'import'])
 
 /**
  * Takes back an earning, whole and once (returned goods); spend and tier progress go down with it. Throws

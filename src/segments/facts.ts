@@ -1,7 +1,6 @@
 import type { BusinessRow } from '../businesses/businesses.js'
 import { inactiveSince } from '../ledger/expiry.rules.js'
-import { VISITS } from '../ledger/ledger.js'
-import { PURCHASES } from '../points/points.js'
+import { PURCHASES, VISITS } from '../ledger/ledger.js'
 import { localDate, startOfLocalDay } from '../time.js'
 import { type SpendWeights, spendWeights } from './spend.rules.js'
 
