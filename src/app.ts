@@ -3,6 +3,7 @@ import Koa, { type ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Config } from './config.js'
 import type { Services } from './context.js'
+import { serveDocs } from './docs/serve-docs.js'
 import { AppError } from './errors.js'
 import { graphEndpoint } from './graphql/endpoint.js'
 import { serveImages } from './images/serve-images.js'
@@ -55,6 +56,7 @@ export function createApp({ config, log, schema, routes, stalledAfterMs, ...serv
   koa.use(healthChecks(database, () => draining))
   koa.use(answerRefusals(admission, log))
   koa.use(serveImages(services.images))
+  koa.use(serveDocs(schema, compiled))
   koa.use(serveOpenApi({ schema, routes: compiled, admission }))
   koa.use(restApi({ routes: compiled, admission, secrets, stalledAfterMs }))
   koa.use(graphEndpoint({ schema, admission, secrets, config, log }))

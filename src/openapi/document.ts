@@ -54,8 +54,7 @@ export function openApiDocument(
 }
 
 /** `/api/v1/rewards/{id}` */
-const pathOf = ({ path }: Pick<Route, 'path'>): string =>
-  `${API_PREFIX}${path.replace(/:(\w+)/g, '{$1}')}`
+const pathOf = ({ path }: Pick<Route, 'path'>): string => `${API_PREFIX}${path.replace(/:(\w+)/g, '{$1}')}`
 
 /** `code-batches` */
 const tagOf = ({ path }: Pick<Route, 'path'>): string => path.split('/')[1]!
