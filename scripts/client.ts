@@ -9,10 +9,12 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 const text = readFileSync('openapi.json', 'utf8')
 const hash = createHash('sha256').update(text).digest('hex')
 
-/** Headers and examples are no part of the client's types. */
-const document = JSON.parse(text, (key, value: unknown) =>
-  key === 'example' || key === 'headers' ? undefined : value,
-) as OpenAPI3
+/** Headers of answers and examples are no part of the client's types. */
+const document = JSON.parse(text, (_key, value: unknown) => {
+  if (typeof value !== 'object' || value === null || !('content' in value || 'schema' in value)) return value
+  const { headers, example, ...rest } = value as Record<string, unknown>
+  return rest
+}) as OpenAPI3
 const types = astToString(await openapiTS(document, { immutable: false, defaultNonNullable: false }))
 writeFileSync(
   'clients/typescript/src/api.ts',

@@ -7,15 +7,20 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 const FOLDER = 'test/contract/released'
 
+const STATUS = /^\d{3}$/
+
 /** Without words, examples and refusals, which break nobody. */
 function comparable(key: string, value: unknown): unknown {
   if (key === 'example' || ((key === 'description' || key === 'summary') && typeof value === 'string'))
     return undefined
   if (key !== 'responses') return value
-  return Object.fromEntries(Object.entries(value as object).filter(([status]) => status.startsWith('2')))
+  const entries = Object.entries(value as object)
+  return entries.every(([status]) => STATUS.test(status))
+    ? Object.fromEntries(entries.filter(([status]) => status.startsWith('2')))
+    : value
 }
 
 mkdirSync(FOLDER, { recursive: true })
 const document = JSON.parse(readFileSync('openapi.json', 'utf8')) as unknown
-writeFileSync(`${FOLDER}/openapi.json`, `${JSON.stringify(document, comparable, 1)}\n`)
+writeFileSync(`${FOLDER}/openapi.json`, `${JSON.stringify(document, comparable)}\n`)
 writeFileSync(`${FOLDER}/schema.graphql`, readFileSync('schema.graphql'))

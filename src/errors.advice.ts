@@ -52,7 +52,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     whatToDo: 'Ask the operator of the installation.',
   },
   INSUFFICIENT_SCOPE: {
-    when: 'The key lacks the scope that the message names',
+    when: 'The key lacks the scope that the message names, or a terminal does what terminals may not',
     whatToDo: 'Use a key that has it.',
   },
   ROUTE_NOT_FOUND: { when: 'No route has this path', whatToDo: 'Check the path and its prefix, `/api/v1`.' },
@@ -104,6 +104,14 @@ export const errorAdvice: Readonly<Record<ErrorCode, ErrorAdvice>> = {
   MAIL_NOT_FOUND: { when: 'There is no such e-mail', whatToDo: checkId },
   IDENTIFIER_NOT_FOUND: { when: 'The customer has no such identifier', whatToDo: checkId },
   TRANSACTION_NOT_FOUND: { when: 'There is no such transaction', whatToDo: checkId },
+  PROMOTION_NOT_FOUND: { when: 'There is no such promotion', whatToDo: checkId },
+  RAFFLE_NOT_FOUND: { when: 'There is no such raffle', whatToDo: checkId },
+  REVIEW_QUESTION_NOT_FOUND: { when: 'There is no such question', whatToDo: checkId },
+  DEVICE_NOT_FOUND: { when: 'There is no such terminal', whatToDo: checkId },
+  PAIRING_CODE_NOT_FOUND: {
+    when: 'The pairing code is unknown, used, or older than 10 minutes',
+    whatToDo: 'Have a new one made (`POST /devices/{id}/pairing-qr`).',
+  },
   CUSTOMER_NOT_FOUND: {
     when: 'No customer has this user id or identifier',
     whatToDo: 'Check it, or create the customer with that identifier.',
@@ -153,6 +161,43 @@ export const errorAdvice: Readonly<Record<ErrorCode, ErrorAdvice>> = {
   },
 
   TIER_RANK_TAKEN: { when: 'Another tier has this rank', whatToDo: 'Choose another rank.' },
+
+  DEVICE_NAME_TAKEN: { when: 'Another terminal has this name', whatToDo: 'Choose another name.' },
+  DEVICE_REVOKED: { when: 'The terminal was revoked, for good', whatToDo: 'Register a new one.' },
+
+  REVIEW_ALREADY_SUBMITTED: {
+    when: 'The customer has reviewed today, in the time zone of the business',
+    whatToDo: 'Take the next one tomorrow.',
+  },
+
+  RAFFLE_NOT_OPEN: {
+    when: 'The raffle takes no entries; the word is its availability',
+    whatToDo: 'Enter while it is `open`.',
+  },
+  RAFFLE_ENTRY_LIMIT_REACHED: {
+    when: 'The customer would have more entries than the number, the most that one may have',
+    whatToDo: 'Enter fewer times.',
+  },
+  RAFFLE_FULL: {
+    when: 'The raffle would have more entries, or more people, than it may have',
+    whatToDo: 'Enter fewer times, or raise `max_entries`.',
+  },
+  RAFFLE_HAS_ENTRIES: {
+    when: 'The raffle has entries, after which only its texts and its image change',
+    whatToDo: 'Cancel it, which refunds all entries, and create another.',
+  },
+  RAFFLE_NOT_ACTIVE: {
+    when: 'The raffle is not running; the word is its status',
+    whatToDo: 'Read the raffle: it may have been ended already.',
+  },
+  RAFFLE_NOT_DRAWN: {
+    when: 'The raffle has no provisional winners; the word is its status',
+    whatToDo: 'End it first; confirm once.',
+  },
+  RAFFLE_NOT_CANCELLABLE: {
+    when: 'The raffle is over; the word is its status',
+    whatToDo: 'Nothing: a completed raffle is final, and a cancelled one is refunded.',
+  },
 
   REDEMPTION_NOT_IN_STORE: {
     when: 'The redemption is not one of the counter; the word is its delivery mode',

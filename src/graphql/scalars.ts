@@ -57,7 +57,14 @@ builder.scalarType('WeekSchedule', {
   parseValue: () => refuse('read only; see WeekScheduleInput'),
 })
 
+const count = { type: 'integer', minimum: 0 }
+
 builder.scalarType('RatingDistribution', {
+  ...inJson({
+    type: 'object',
+    required: ['1', '2', '3', '4', '5'],
+    properties: { 1: count, 2: count, 3: count, 4: count, 5: count },
+  }),
   description: 'How often each number of stars was given: `{"1": 0, "2": 0, "3": 1, "4": 5, "5": 9}`.',
   serialize: (value) => value,
   parseValue: () => refuse('read only'),

@@ -50,6 +50,11 @@ export const components = {
       description:
         'An API key of a business. A key without scopes may do everything; one with scopes needs the one that stands behind the operation.',
     },
+    terminalToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The token of a paired points terminal, which may do what the counter needs.',
+    },
   },
   parameters: {
     'Idempotency-Key': {

@@ -80,12 +80,17 @@ function operation(
       [String(route.status), success(schema, route, names, example)],
       ...[...refusalsOf(route)].map(([status, codes]) => [String(status), responses.of(codes, isWrite)]),
     ]),
-    // OpenAPI 3.1: of a scheme that is not OAuth, the list names what is required for the operation.
-    security: [{ apiKey: facts.scope ? [facts.scope] : [] }],
-    'x-rate-limit-scope': facts.rate,
+    security: securityOf(route),
+    'x-rate-limit-scope': facts.alsoFor === 'strangers' ? 'pairing' : facts.rate,
     'x-idempotent': isWrite,
     ...(route.addition && { 'x-addition': true }),
   }
+}
+
+/** Of a scheme that is not OAuth, the list names what is required for the operation (OpenAPI 3.1). */
+function securityOf({ facts: { scope, alsoFor } }: CompiledRoute): Json[] {
+  if (alsoFor === 'strangers') return []
+  return [{ apiKey: scope ? [scope] : [] }, ...(alsoFor === 'terminals' ? [{ terminalToken: [] }] : [])]
 }
 
 function parametersOf(route: CompiledRoute, names: NamedSchemas): Json[] {

@@ -4,14 +4,9 @@ import type { CompiledRoute } from '../rest/compile.js'
 import { type JsonSchema, object } from './json-schema.js'
 
 /** Whatever is asked. */
-const always: readonly ErrorCode[] = [
-  'INVALID_INPUT',
-  'INVALID_API_KEY',
-  'BUSINESS_SUSPENDED',
-  'RATE_LIMIT_EXCEEDED',
-  'INTERNAL',
-  'UNAVAILABLE',
-]
+const always: readonly ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMIT_EXCEEDED', 'INTERNAL', 'UNAVAILABLE']
+/** Of whoever shows a key or a token. */
+const ofHolders: readonly ErrorCode[] = ['INVALID_API_KEY', 'BUSINESS_SUSPENDED', 'INSUFFICIENT_SCOPE']
 /** Of a request that may have a body. */
 const ofBodies: readonly ErrorCode[] = [
   'INVALID_JSON',
@@ -31,7 +26,7 @@ const ofWrites: readonly ErrorCode[] = [
 export function refusalsOf(route: CompiledRoute): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([
     ...always,
-    ...(route.facts.scope ? (['INSUFFICIENT_SCOPE'] as const) : []),
+    ...(route.facts.alsoFor === 'strangers' ? [] : ofHolders),
     ...(route.method === 'get' ? [] : ofBodies),
     ...(route.csv ? (['INVALID_CSV'] as const) : []),
     ...(route.multipart ? (['INVALID_MULTIPART'] as const) : []),

@@ -32,16 +32,20 @@ test('every route says its scope, its limit, whether it can be repeated, and whe
   const { paths } = JSON.parse(written)
   for (const row of rows) {
     const operation = paths[`/api/v1${row.path.replace(/:(\w+)/g, '{$1}')}`][row.method]
+    const { scope, alsoFor, rate } = row.facts
     t.deepEqual(
       {
-        scopes: operation.security[0].apiKey,
+        security: operation.security,
         rate: operation['x-rate-limit-scope'],
         idempotent: operation['x-idempotent'],
         addition: operation['x-addition'] ?? false,
       },
       {
-        scopes: row.facts.scope ? [row.facts.scope] : [],
-        rate: row.facts.rate,
+        security:
+          alsoFor === 'strangers'
+            ? []
+            : [{ apiKey: scope ? [scope] : [] }, ...(alsoFor === 'terminals' ? [{ terminalToken: [] }] : [])],
+        rate: alsoFor === 'strangers' ? 'pairing' : rate,
         idempotent: row.isWrite,
         addition: row.addition ?? false,
       },

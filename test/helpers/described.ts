@@ -29,7 +29,7 @@ const UNROUTED = [
   'RouteNotFound',
   'MethodNotAllowed',
   'InvalidApiKey',
-  'BusinessSuspended',
+  'BusinessSuspendedOrInsufficientScope',
   'RateLimitExceeded',
   'Internal',
   'Unavailable',
