@@ -3,11 +3,14 @@ import Koa, { type ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Config } from './config.js'
 import type { Services } from './context.js'
+import { serveDocs } from './docs/serve-docs.js'
 import { AppError } from './errors.js'
 import { graphEndpoint } from './graphql/endpoint.js'
 import { serveImages } from './images/serve-images.js'
+import { serveOpenApi } from './openapi/serve-openapi.js'
 import { createAdmission } from './rest/admission.js'
 import { createAuthentication } from './rest/authentication.js'
+import { compileRoutes } from './rest/compile.js'
 import { restApi } from './rest/engine.js'
 import { logFault, refusalFor } from './rest/faults.js'
 import { healthChecks } from './rest/health.js'
@@ -36,6 +39,7 @@ export interface App {
 /** Wires the chain of every request. Throws where the route table does not fit the schema. */
 export function createApp({ config, log, schema, routes, stalledAfterMs, ...services }: AppDeps): App {
   const { database, secrets } = services
+  const compiled = compileRoutes(schema, routes)
   const rateLimits = createRateLimits(config, (error) => log.warn({ err: error }, 'redis'))
   const authentication = createAuthentication(database, secrets)
   const admission = createAdmission({ services, authentication, rateLimits })
@@ -52,7 +56,9 @@ export function createApp({ config, log, schema, routes, stalledAfterMs, ...serv
   koa.use(healthChecks(database, () => draining))
   koa.use(answerRefusals(admission, log))
   koa.use(serveImages(services.images))
-  koa.use(restApi({ schema, routes, admission, secrets, stalledAfterMs }))
+  koa.use(serveDocs(schema, compiled))
+  koa.use(serveOpenApi({ schema, routes: compiled, admission }))
+  koa.use(restApi({ routes: compiled, admission, secrets, stalledAfterMs }))
   koa.use(graphEndpoint({ schema, admission, secrets, config, log }))
   koa.use(() => {
     throw new AppError('ROUTE_NOT_FOUND')

@@ -12,17 +12,20 @@ import { enumRef } from './enums.js'
 interface Unwrapped {
   inner: z.ZodType
   required: boolean
+  nullable: boolean
   defaultValue: unknown
 }
 
-function unwrap(schema: z.ZodType): Unwrapped {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return { ...unwrap(schema.unwrap() as z.ZodType), required: false }
+/** A field's schema without what says that it may be absent or null. */
+export function unwrap(schema: z.ZodType): Unwrapped {
+  if (schema instanceof z.ZodOptional) return { ...unwrap(schema.unwrap() as z.ZodType), required: false }
+  if (schema instanceof z.ZodNullable)
+    return { ...unwrap(schema.unwrap() as z.ZodType), required: false, nullable: true }
   if (schema instanceof z.ZodDefault) {
     const inner = unwrap(schema.unwrap() as z.ZodType)
     return { ...inner, required: false, defaultValue: schema.def.defaultValue }
   }
-  return { inner: schema, required: true, defaultValue: undefined }
+  return { inner: schema, required: true, nullable: false, defaultValue: undefined }
 }
 
 const inputs = new WeakMap<z.ZodType, InputRef<unknown>>()

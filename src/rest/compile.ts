@@ -24,6 +24,11 @@ import type { Route } from './route.js'
 export interface CompiledRoute extends Route {
   /** `GET /rewards/:id`: in logs and refusals to start. */
   name: string
+  /** What its operation does, in a sentence. */
+  description: string
+  document: DocumentNode
+  /** Types of the operation's variables by their names. */
+  variables: VariableTypes
   execute: Executor
   /** Response key of the one root field: the name under which its value stands in the result. */
   rootKey: string
@@ -52,6 +57,23 @@ export function compileRoute(schema: GraphQLSchema, route: Route): CompiledRoute
   }
 }
 
+const compiledTables = new WeakMap<readonly Route[], readonly CompiledRoute[]>()
+
+/** The table compiled for the one schema of the process, once for all apps in it. */
+export function compileRoutes(schema: GraphQLSchema, routes: readonly Route[]): readonly CompiledRoute[] {
+  const compiled = compiledTables.get(routes) ?? compileTable(schema, routes)
+  compiledTables.set(routes, compiled)
+  return compiled
+}
+
+/** Literal paths before those with parameters, whatever the order of the rows: `/customers/lookup` is no user id. */
+function compileTable(schema: GraphQLSchema, routes: readonly Route[]): readonly CompiledRoute[] {
+  const compiled = routes.map((row) => compileRoute(schema, row))
+  const twice = compiled.find(({ name }, index) => compiled.findIndex((other) => other.name === name) < index)
+  if (twice) throw new Error(`route ${twice.name}: stands in the table twice`)
+  return compiled.sort((a, b) => Object.keys(a.params ?? {}).length - Object.keys(b.params ?? {}).length)
+}
+
 function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyof Route | 'name'> {
   const document = parse(route.operation, { noLocation: true })
   const errors = validate(schema, document)
@@ -68,6 +90,9 @@ function compiled(schema: GraphQLSchema, route: Route): Omit<CompiledRoute, keyo
   checkSources(route, variables)
   const input = getNamedType(variables.get('input'))
   return {
+    description: field.description ?? '',
+    document,
+    variables,
     execute: executorOf(schema, document, facts),
     rootKey: root.alias?.value ?? root.name.value,
     isWrite: operation.operation === 'mutation' && !facts.storesNothing && facts.alsoFor !== 'strangers',
@@ -148,7 +173,7 @@ function checkSources({ path, params = {}, query = {}, file, csv }: Route, varia
 }
 
 /** The type of a variable or, behind a dot, of a field of one. */
-function typeAt(variables: VariableTypes, target: string): GraphQLInputType {
+export function typeAt(variables: VariableTypes, target: string): GraphQLInputType {
   const [variable, member] = target.split('.') as [string, string?]
   const type = variables.get(variable)
   if (!type) throw new Error(`the operation has no variable $${variable}`)

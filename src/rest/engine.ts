@@ -1,5 +1,4 @@
 import Router from '@koa/router'
-import type { GraphQLSchema } from 'graphql'
 import type { Middleware, ParameterizedContext } from 'koa'
 import { type Context, requireAccess } from '../context.js'
 import { AppError } from '../errors.js'
@@ -7,20 +6,19 @@ import { type Answer, once, requireValidKey, withDevice } from '../idempotency.j
 import type { Secrets } from '../secrets.js'
 import type { Admission } from './admission.js'
 import { canonicalJson, parseJson } from './body.js'
-import { type CompiledRoute, compileRoute } from './compile.js'
+import type { CompiledRoute } from './compile.js'
 import { parseCsvColumn } from './csv.js'
 import { STALLED_AFTER_MS, sendFile } from './file.js'
 import { parseMultipart } from './multipart.js'
 import { announcesBody, readBody } from './read-body.js'
-import type { Route } from './route.js'
 import { runPage, runRoute } from './run.js'
 import { refusalOfVariables, variablesOf } from './variables.js'
 
 export const API_PREFIX = '/api/v1'
 
 export interface EngineDeps {
-  schema: GraphQLSchema
-  routes: readonly Route[]
+  /** Those with literal paths first (see `compileRoutes`). */
+  routes: readonly CompiledRoute[]
   admission: Admission
   secrets: Secrets
   /** For tests: when a client that takes nothing of a file is let go. */
@@ -29,17 +27,16 @@ export interface EngineDeps {
 
 /**
  * Mounts the route table: one handler for all rows. The chain reads as the contract does: key (but for what is open to
- * strangers), rate limit, scope, body, variables, idempotency, operation. Throws where a row does not fit the schema.
+ * strangers), rate limit, scope, body, variables, idempotency, operation.
  */
 export function restApi({
-  schema,
   routes,
   admission,
   secrets,
   stalledAfterMs = STALLED_AFTER_MS,
 }: EngineDeps): Middleware {
   const [router, open] = [newRouter(), newRouter()]
-  for (const route of compileTable(schema, routes)) {
+  for (const route of routes) {
     const isOpen = route.facts.alsoFor === 'strangers'
     const mounted = isOpen ? open : router
     mounted[route.method](route.path, async (koa: ParameterizedContext) => {
@@ -83,23 +80,6 @@ export function restApi({
 }
 
 const newRouter = () => new Router({ prefix: API_PREFIX, sensitive: true })
-
-const compiledTables = new WeakMap<readonly Route[], CompiledRoute[]>()
-
-/** The table compiled for the one schema of the process, once for all apps in it. */
-function compileTable(schema: GraphQLSchema, routes: readonly Route[]): CompiledRoute[] {
-  const compiled = compiledTables.get(routes) ?? compileRoutes(schema, routes)
-  compiledTables.set(routes, compiled)
-  return compiled
-}
-
-/** Literal paths before those with parameters, whatever the order of the rows: `/customers/lookup` is no user id. */
-function compileRoutes(schema: GraphQLSchema, routes: readonly Route[]): CompiledRoute[] {
-  const compiled = routes.map((row) => compileRoute(schema, row))
-  const twice = compiled.find(({ name }, index) => compiled.findIndex((other) => other.name === name) < index)
-  if (twice) throw new Error(`route ${twice.name}: stands in the table twice`)
-  return compiled.sort((a, b) => Object.keys(a.params ?? {}).length - Object.keys(b.params ?? {}).length)
-}
 
 const FORM = 'multipart/form-data'
 

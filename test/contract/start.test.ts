@@ -6,9 +6,7 @@ import pino from 'pino'
 import { createApp } from '../../src/app.js'
 import { readConfig } from '../../src/config.js'
 import { schema } from '../../src/graphql/schema.js'
-import type { Admission } from '../../src/rest/admission.js'
-import { compileRoute } from '../../src/rest/compile.js'
-import { restApi } from '../../src/rest/engine.js'
+import { compileRoute, compileRoutes } from '../../src/rest/compile.js'
 import type { Route } from '../../src/rest/route.js'
 import { routes } from '../../src/rest/routes.js'
 import { createTenant, restClient, startApp } from '../helpers/app.js'
@@ -100,8 +98,7 @@ test('a valid row does not', (t) => {
 })
 
 test('the same row twice stops the start', (t) => {
-  const routes = [valid, { ...valid, message: 'Found again' }]
-  t.throws(() => restApi({ schema, routes, admission: {} as Admission, secrets: {} as never }), {
+  t.throws(() => compileRoutes(schema, [valid, { ...valid, message: 'Found again' }]), {
     message: 'route GET /transactions/:id: stands in the table twice',
   })
 })

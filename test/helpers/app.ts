@@ -18,6 +18,7 @@ import type { Network } from '../../src/outbound/network.js'
 import { routes } from '../../src/rest/routes.js'
 import { createSecrets } from '../../src/secrets.js'
 import { createDatabase } from './database.js'
+import { watched } from './described.js'
 
 /** A clock that a test can set; it stands still until it is moved. */
 export interface TestClock extends Clock {
@@ -98,7 +99,10 @@ const TEST_ENV = {
 
 const silent = pino({ level: 'silent' })
 
-/** The real app on a real socket and a database of its own; all of it goes when the test file ends. */
+/**
+ * The real app on a real socket and a database of its own; all of it goes when the test file ends. The test fails where
+ * the app gave an answer that openapi.json does not describe (see described.ts).
+ */
 export async function startApp(
   t: Pick<ExecutionContext, 'teardown'>,
   {
@@ -136,7 +140,8 @@ export async function startApp(
     routes,
     stalledAfterMs,
   })
-  const server = createServer(app.koa.callback())
+  const { listener, undescribed } = watched(app.koa.callback())
+  const server = createServer(listener)
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   t.teardown(async () => {
     server.closeAllConnections()
@@ -145,6 +150,8 @@ export async function startApp(
     await database.close()
     await owned?.drop()
     if (!beside) await rm(dataDir, { recursive: true })
+    if (undescribed.length > 0)
+      throw new Error(`openapi.json does not describe:\n${undescribed.slice(0, 10).join('\n')}`)
   })
   const { port } = server.address() as AddressInfo
   return {
