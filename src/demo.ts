@@ -4,6 +4,7 @@ import { createCustomer } from './customers/customers.js'
 import { issuePoints } from './points/points.js'
 import { completeRedemption, createRedemption } from './redemptions/redemptions.js'
 import { createReward } from './rewards/rewards.js'
+import { updateTierSettings } from './tiers/tier-settings.js'
 import { createTier } from './tiers/tiers.js'
 
 /** A demo business as it was seeded. */
@@ -23,10 +24,16 @@ const BUSINESS = {
   currency: 'EUR',
 }
 
+const benefits = (pointsMultiplier: string, bonusPoints: number) => ({
+  pointsMultiplier,
+  cashbackBoostPercent: 0,
+  referralBonusPoints: bonusPoints,
+  tierReachBonusPoints: bonusPoints,
+})
 const TIERS = [
   { name: 'Bronze', rank: 1, minPoints: 0 },
-  { name: 'Silver', rank: 2, minPoints: 500 },
-  { name: 'Gold', rank: 3, minPoints: 2000 },
+  { name: 'Silver', rank: 2, minPoints: 500, benefits: benefits('1.1', 50) },
+  { name: 'Gold', rank: 3, minPoints: 2000, benefits: benefits('1.25', 200) },
 ]
 
 const COFFEE = {
@@ -85,6 +92,7 @@ export function seedDemo(services: Services): Promise<Demo> {
       open,
     )
     for (const tier of TIERS) await createTier(ctx, tier, {})
+    await updateTierSettings(ctx, { enabled: true })
     const coffee = await createReward(ctx, COFFEE, {})
     for (const reward of OTHER_REWARDS) await createReward(ctx, reward, {})
     for (const customer of CUSTOMERS) await addCustomer(ctx, customer)

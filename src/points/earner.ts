@@ -1,5 +1,6 @@
 import type { TransactionContext } from '../context.js'
 import type { CustomerAddress } from '../customers/address.js'
+import { AppError } from '../errors.js'
 import {
   type AccountTier,
   accountStatements,
@@ -65,4 +66,14 @@ export async function lockEarner(
   const moment = [occurredAt ?? tx.now, occurredAt !== null]
   const earner = await takeAccount(tx, address, statements, moment)
   return occurredAt === null ? { ...earner, tierThen: earner.tier } : earner
+}
+
+/** As `lockEarner` for now; undefined where the customer was erased, which a job may find between two looks. */
+export async function lockUnlessErased(tx: TransactionContext, userId: string): Promise<Earner | undefined> {
+  try {
+    return await lockEarner(tx, { userId }, null)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CUSTOMER_NOT_FOUND') return undefined
+    throw error
+  }
 }

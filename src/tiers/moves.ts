@@ -12,21 +12,36 @@ import { passed, tierAfterCheck, tierFor } from './tiers.rules.js'
 const moveTo = statement<never>(
   'move_to_tier',
   `WITH moved AS (
-     UPDATE customers SET tier_id = $3, updated_at = $7 WHERE business_id = $1 AND id = $2
+     UPDATE customers SET tier_id = $3, updated_at = $7
+      WHERE business_id = $1 AND id = $2
+        AND ($3::uuid IS NULL
+             OR EXISTS (SELECT FROM tiers t WHERE t.business_id = $1 AND t.id = $3 AND t.deleted_at IS NULL))
+     RETURNING 1
    )
    INSERT INTO tier_changes (business_id, id, customer_id, from_tier_id, to_tier_id, reason, created_at)
-   VALUES ($1, $4, $2, $5, $3, $6, $7)`,
+   SELECT $1, $4, $2, $5, $3, $6, $7 FROM moved`,
 )
 
+/** Returns false, having done nothing, where the tier was deleted since it was read: the job comes for all. */
 async function move(
   tx: TransactionContext,
   customer: Earner,
   tierId: string | null,
   reason: TierChangeReason,
-): Promise<void> {
+): Promise<boolean> {
   const from = customer.tierId
-  await tx.sql.run(moveTo, [tx.business.id, customer.id, tierId, uuidv7(), from, reason, tx.now])
+  const moved = await tx.sql.run(moveTo, [
+    tx.business.id,
+    customer.id,
+    tierId,
+    uuidv7(),
+    from,
+    reason,
+    tx.now,
+  ])
+  if (moved === 0) return false
   customer.tierId = tierId
+  return true
 }
 
 const bonusesPaid = statement<{ tierId: string }>(
@@ -47,7 +62,7 @@ export async function raise(tx: TransactionContext, customer: Earner): Promise<b
   const reached = tierFor(progress.get(customer.id)!, system.tiers)
   if (!reached || reached.rank <= from) return false
 
-  await move(tx, customer, reached.id, 'upgrade')
+  if (!(await move(tx, customer, reached.id, 'upgrade'))) return false
   const paid = new Set(
     (await tx.sql.rows(bonusesPaid, [tx.business.id, customer.id])).map(({ tierId }) => tierId),
   )
@@ -84,8 +99,7 @@ export async function lower(tx: TransactionContext, customer: Earner): Promise<b
   const cameDown = at !== null && at > windowStart(tx, system, customer.timezone)
   const left = tierAfterCheck({ current, progress, cameDown }, system.downgradePolicy, system.tiers)
   if (left?.id === current.id) return false
-  await move(tx, customer, left?.id ?? null, 'downgrade')
-  return true
+  return move(tx, customer, left?.id ?? null, 'downgrade')
 }
 
 /**
@@ -98,6 +112,5 @@ export async function reassess(tx: TransactionContext, customer: Earner): Promis
   const { tierSystem: system } = customer
   const progress = system && (await progressOf(tx, [customer], system, customer)).get(customer.id)!
   const left = system && tierFor(progress!, system.tiers)
-  await move(tx, customer, left?.id ?? null, 'tier_deleted')
-  return true
+  return move(tx, customer, left?.id ?? null, 'tier_deleted')
 }

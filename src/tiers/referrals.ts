@@ -1,8 +1,7 @@
 import { enter, type Services, type TransactionContext, transaction, unattendedContext } from '../context.js'
 import { statement } from '../database/sql.js'
-import { AppError } from '../errors.js'
 import { type LedgerRow, PURCHASES } from '../ledger/ledger.js'
-import { type Earner, lockEarner } from '../points/earner.js'
+import { type Earner, lockUnlessErased } from '../points/earner.js'
 import { payBonus } from './moves.js'
 
 /**
@@ -50,15 +49,6 @@ async function settle(tx: TransactionContext, customerId: string, referrerId: st
   const paid = await payBonus(tx, referrer, { source: 'referral', points, tierId: referrer.tierId! })
   if (paid) await tx.sql.run(pay, [tx.business.id, customerId, paid])
   return true
-}
-
-async function lockUnlessErased(tx: TransactionContext, userId: string): Promise<Earner | undefined> {
-  try {
-    return await lockEarner(tx, { userId }, null)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'CUSTOMER_NOT_FOUND') return undefined
-    throw error
-  }
 }
 
 const due = statement<{ customerId: string; referrerId: string; businessId: string; timezone: string }>(

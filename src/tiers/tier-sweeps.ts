@@ -1,6 +1,6 @@
 import { type Services, type TransactionContext, transaction, unattendedContext } from '../context.js'
 import { type Statement, statement } from '../database/sql.js'
-import { type Earner, lockEarner } from '../points/earner.js'
+import { type Earner, lockUnlessErased } from '../points/earner.js'
 import { lower, reassess } from './moves.js'
 import { type Counted, progressOf, type TierSystem, tierSystemColumn } from './progress.js'
 import { tierFor } from './tiers.rules.js'
@@ -53,8 +53,11 @@ async function moveCustomers(
     for (const candidate of candidates) {
       const earned = progress && tierFor(progress.get(candidate.id)!, tierSystem!.tiers)
       if (!seems(candidate, earned?.rank ?? -1)) continue
-      const address = { userId: candidate.id }
-      if (await transaction(ctx, async (tx) => move(tx, await lockEarner(tx, address, null)))) moved++
+      const done = await transaction(ctx, async (tx) => {
+        const customer = await lockUnlessErased(tx, candidate.id)
+        return customer !== undefined && move(tx, customer)
+      })
+      if (done) moved++
     }
     if (candidates.length < PAGE) return moved
     after = candidates.at(-1)!.id

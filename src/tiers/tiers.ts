@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { type Context, type TransactionContext, transaction } from '../context.js'
 import type { Tier } from '../database/generated/prisma/client.js'
+import { statement } from '../database/sql.js'
 import { AppError } from '../errors.js'
 import type { selection } from '../graphql/fields.js'
 import { givenFields } from '../patch.js'
@@ -72,6 +73,12 @@ export function updateTier(
   })
 }
 
+/** Waits for whoever is moving a customer into the tier, so that the job that follows misses none. */
+const lockForDeletion = statement<never>(
+  'lock_tier_for_deletion',
+  'SELECT 1 FROM tiers WHERE business_id = $1 AND id = $2 FOR UPDATE',
+)
+
 /**
  * Deletes a tier: its benefits end at once, who was in it is moved by the job. Throws TIER_NOT_FOUND, or TIER_IN_USE
  * where a reward is restricted to it or treats it in its own way.
@@ -79,6 +86,7 @@ export function updateTier(
 export function deleteTier(ctx: Context, { id }: { id: string }): Promise<{ id: string }> {
   return transaction(ctx, async (tx) => {
     requireTier(await lockTiers(tx), id)
+    await tx.sql.run(lockForDeletion, [tx.business.id, id])
     const businessId = tx.business.id
     const uses = { OR: [{ tierGateTierId: id }, { tierOverrides: { some: { businessId, tierId: id } } }] }
     if ((await tx.db.reward.count({ where: { businessId, deletedAt: null, ...uses } })) > 0)
