@@ -182,7 +182,6 @@ function entryValues(customerId: string, id: string, delta: number, now: Date): 
 
 async function issue(client: pg.PoolClient, { user_id, amount }: { user_id: string; amount: string }) {
   const now = new Date()
-  const [account] = await run(client, lockEarner, { 1: user_id, 2: now })
   const [account] = await run(client, lockEarner, { 1: user_id })
   const minor = Math.round(Number(amount) * 100)
   const points = Math.floor(minor / 100)
