@@ -1,7 +1,7 @@
 import { readBusiness } from '../businesses/businesses.js'
 import type { Context } from '../context.js'
 import { addressOf } from '../customers/address.js'
-import type { Statement } from '../database/sql.js'
+import { type Statement, statement } from '../database/sql.js'
 import { AppError, invalid } from '../errors.js'
 import { readAccount } from '../ledger/customer.js'
 import { localDate } from '../time.js'
@@ -146,13 +146,23 @@ const filterOf = ({ presetId, ...filter }: SegmentInput, { today }: Ground): Fil
 /** PostgreSQL's code for, among others, a time zone that it does not know. */
 const INVALID_PARAMETER_VALUE = '22023'
 
+/** Over ten million rows it takes longer, and wants more memory for its hashes, than anything at a till may. */
+const roomToReadLedger = statement<never>(
+  'room_to_read_ledger',
+  `SELECT set_config('statement_timeout', '60s', true), set_config('work_mem', '128MB', true)`,
+)
+
 /**
  * Without a name: there are too many filters for each to stay prepared, and each is planned best for its own values.
  */
-async function select<Row>(ctx: Context, text: string, { values }: Ground): Promise<Row[]> {
+async function select<Row>(ctx: Context, text: string, { values, readsLedger }: Ground): Promise<Row[]> {
   const unnamed: Statement<Row> = { name: '', text }
   try {
-    return await ctx.sql.rows(unnamed, values)
+    if (!readsLedger) return await ctx.sql.rows(unnamed, values)
+    return await ctx.database.transaction(async ({ sql }) => {
+      await sql.row(roomToReadLedger, [])
+      return sql.rows(unnamed, values)
+    })
   } catch (error) {
     // The database may have an older list of zones than this process.
     if ((error as { code?: string }).code === INVALID_PARAMETER_VALUE)
