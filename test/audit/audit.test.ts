@@ -53,8 +53,6 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
     csv: `user_id,points\n${user_id},4\n`,
   })
   await applyPointsImports(app)
-  const inAWeek = new Date(app.clock.now().getTime() + 7 * 24 * 60 * 60 * 1000)
-  await closeTransactionDays({ ...app, clock: testClock(inAWeek) })
   const { codes } = await createCodes(tenant, { quantity: 2 })
   await tenant.rest('POST /codes/claim', { user_id, code: codes[0] })
   await enableTiers(tenant)
@@ -62,6 +60,9 @@ async function livelyBusiness(t: Parameters<typeof startApp>[0]) {
   await tenant.rest('POST /points/issue', { user_id, points: 1 })
   const brought = await createCustomer(tenant, { referred_by: user_id })
   await tenant.rest('POST /points/issue', { user_id: brought.user_id, points: 1 })
+  // Last: nothing is booked on a day that is closed.
+  const inAWeek = new Date(app.clock.now().getTime() + 7 * 24 * 60 * 60 * 1000)
+  await closeTransactionDays({ ...app, clock: testClock(inAWeek) })
   return { app, tenant }
 }
 
