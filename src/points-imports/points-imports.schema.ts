@@ -54,7 +54,7 @@ const Preview = builder.objectRef<PointsImportPreview>('PointsImportPreview').im
     customers: t.exposeInt('customers', { description: 'How many different ones.' }),
     points: t.expose('points', {
       type: 'SafeInt',
-      description: "What it would give: amounts by the customers' present tiers, without promotions.",
+      description: "What it would give: amounts by the customers' present tiers and promotions.",
     }),
     issues: t.expose('issues', { type: [PointsImportIssue], description: 'Empty = it would be taken in.' }),
     existing: t.field({

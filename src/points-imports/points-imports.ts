@@ -20,7 +20,7 @@ export interface PointsUpload {
 export interface PointsImportPreview {
   rows: number
   customers: number
-  /** What its rows give, amounts at the customers' present tiers and without promotions. */
+  /** What its rows give, amounts at the customers' present tiers and today's promotions. */
   points: number
   issues: readonly CsvIssue[]
   /** The import that this file has become already. */

@@ -31,7 +31,6 @@ const rowKinds = fc.record({
   kind: fc.constantFrom(...Object.keys(effects)),
   status: fc.constantFrom('completed', 'completed', 'completed', 'failed', 'pending'),
   points: fc.integer({ min: 0, max: 1000 }),
-  hoursAgo: fc.integer({ min: 0, max: 95 * 24 }),
 })
 
 for (const [zone, today] of [
@@ -45,8 +44,9 @@ for (const [zone, today] of [
     const [tenant, other] = [await createTenant(app, { timezone: zone }), await createTenant(app)]
     const { user_id: customerId } = await createCustomer(tenant)
     const stranger = await createCustomer(other)
-    const planned = fc.sample(rowKinds, { numRuns: 600, seed: 7 })
-    const rows = planned.map(({ kind, status, points, hoursAgo }) => {
+    // One in every hour, so that each day has rows beside its ends.
+    const planned = fc.sample(rowKinds, { numRuns: 95 * 24, seed: 7 })
+    const rows = planned.map(({ kind, status, points }, hoursAgo) => {
       const [type, source] = kind.split(' ') as [PlannedRow['type'], string]
       const moment = new Date(clock.now().getTime() - hoursAgo * HOUR_MS)
       return plannedRow(clock.now(), {
