@@ -112,6 +112,13 @@ export const errorAdvice: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     when: 'The pairing code is unknown, used, or older than 10 minutes',
     whatToDo: 'Have a new one made (`POST /devices/{id}/pairing-qr`).',
   },
+  CODE_BATCH_NOT_FOUND: { when: 'There is no such code batch', whatToDo: checkId },
+  CODE_NOT_FOUND: {
+    when: 'The code does not exist or was mistyped: its last character checks the others',
+    whatToDo: 'Have it read again. A customer with ten failures in ten minutes has to wait.',
+  },
+  TIER_NOT_FOUND: { when: 'There is no such tier', whatToDo: checkId },
+  POINTS_IMPORT_NOT_FOUND: { when: 'There is no such upload of points', whatToDo: checkId },
   CUSTOMER_NOT_FOUND: {
     when: 'No customer has this user id or identifier',
     whatToDo: 'Check it, or create the customer with that identifier.',
@@ -160,7 +167,20 @@ export const errorAdvice: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     whatToDo: 'Switch the source to `pool` first.',
   },
 
+  TIER_LIMIT_REACHED: {
+    when: 'The business has as many tiers as the number, the most that there may be',
+    whatToDo: 'Change or delete one.',
+  },
+  TIER_IN_USE: {
+    when: 'A reward is restricted to the tier or treats it in its own way',
+    whatToDo: 'Take it out of `tier_gate` and `tier_overrides` of all rewards first.',
+  },
   TIER_RANK_TAKEN: { when: 'Another tier has this rank', whatToDo: 'Choose another rank.' },
+
+  CODE_PREFIX_TAKEN: { when: 'Another batch has this prefix', whatToDo: 'Choose another prefix.' },
+  CODE_ALREADY_CLAIMED: { when: 'The code was claimed before', whatToDo: 'Give no points: it works once.' },
+  BATCH_INACTIVE: { when: 'The batch of the code was deactivated', whatToDo: 'Give no points.' },
+  BATCH_EXPIRED: { when: 'The batch of the code has expired', whatToDo: 'Give no points.' },
 
   DEVICE_NAME_TAKEN: { when: 'Another terminal has this name', whatToDo: 'Choose another name.' },
   DEVICE_REVOKED: { when: 'The terminal was revoked, for good', whatToDo: 'Register a new one.' },

@@ -1,6 +1,5 @@
 import {
   type DirectiveNode,
-  type DocumentNode,
   type FragmentDefinitionNode,
   type GraphQLNullableType,
   type GraphQLObjectType,
@@ -35,10 +34,18 @@ class OutputSchemas {
   readonly #schema: GraphQLSchema
   readonly #names: NamedSchemas
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  /** Members below which null is left out of the answer. */
+  readonly #sparse: readonly string[]
+  #isBelowSparse = false
 
-  constructor(schema: GraphQLSchema, document: DocumentNode, names: NamedSchemas) {
+  constructor(
+    schema: GraphQLSchema,
+    { document, sparse = [] }: Pick<CompiledRoute, 'document' | 'sparse'>,
+    names: NamedSchemas,
+  ) {
     this.#schema = schema
     this.#names = names
+    this.#sparse = sparse
     this.#fragments = new Map(
       document.definitions
         .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
@@ -48,7 +55,13 @@ class OutputSchemas {
 
   value(type: GraphQLOutputType, selected: SelectionSetNode | undefined): JsonSchema {
     if (isNonNullType(type)) return this.#present(type.ofType, selected)
-    return nullable(this.#present(type, selected))
+    const present = this.#present(type, selected)
+    return this.#isBelowSparse ? present : nullable(present)
+  }
+
+  #object(type: GraphQLObjectType, selected: SelectionSetNode): JsonSchema {
+    const optional: string[] = []
+    return object(this.members(type, selected, optional), optional)
   }
 
   #present(type: GraphQLNullableType, selected: SelectionSetNode | undefined): JsonSchema {
@@ -65,30 +78,44 @@ class OutputSchemas {
       const { selectionSet } = this.#fragments.get(name)!
       return this.#names.define(name, () => ({
         ...(type.description && { description: type.description }),
-        ...object(this.members(type as GraphQLObjectType, selectionSet)),
+        ...this.#object(type as GraphQLObjectType, selectionSet),
       }))
     }
-    return object(this.members(type as GraphQLObjectType, selected!))
+    return this.#object(type as GraphQLObjectType, selected!)
   }
 
-  /** The members that a selection gives an object, by their names in the answer. */
-  members(type: GraphQLObjectType, { selections }: SelectionSetNode): Record<string, JsonSchema> {
+  /** The members that a selection gives an object, by their names in the answer; notes those that may be left out. */
+  members(
+    type: GraphQLObjectType,
+    { selections }: SelectionSetNode,
+    optional: string[] = [],
+  ): Record<string, JsonSchema> {
     const members: Record<string, JsonSchema> = {}
     for (const selection of selections) {
       if (isSkipped(selection.directives)) continue
       if (selection.kind === Kind.FIELD) {
+        const name = (selection.alias ?? selection.name).value
         const field = type.getFields()[selection.name.value]!
-        members[(selection.alias ?? selection.name).value] = {
-          ...this.value(field.type, selection.selectionSet),
+        if (this.#isBelowSparse && !isNonNullType(field.type)) optional.push(name)
+        members[name] = {
+          ...this.#member(name, field.type, selection.selectionSet),
           ...(field.description && { description: snakeMessage(field.description) }),
         }
       } else {
         const inner =
           selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments.get(selection.name.value)!
-        Object.assign(members, this.members(type, inner.selectionSet))
+        Object.assign(members, this.members(type, inner.selectionSet, optional))
       }
     }
     return members
+  }
+
+  #member(name: string, type: GraphQLOutputType, selected: SelectionSetNode | undefined): JsonSchema {
+    const outside = this.#isBelowSparse
+    this.#isBelowSparse ||= this.#sparse.includes(name)
+    const schema = this.value(type, selected)
+    this.#isBelowSparse = outside
+    return schema
   }
 }
 
@@ -145,11 +172,11 @@ export function fileContent(
   return fileFormats.map((format) => contents[format])
 }
 
-function rootOf(schema: GraphQLSchema, { document }: CompiledRoute, names: NamedSchemas) {
-  const operation = document.definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)!
+function rootOf(schema: GraphQLSchema, route: CompiledRoute, names: NamedSchemas) {
+  const operation = route.document.definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)!
   const root = operation.selectionSet.selections.find((each) => each.kind === Kind.FIELD)!
   const { type } = schema.getRootType(operation.operation)!.getFields()[root.name.value]!
-  return { type, selected: root.selectionSet, outputs: new OutputSchemas(schema, document, names) }
+  return { type, selected: root.selectionSet, outputs: new OutputSchemas(schema, route, names) }
 }
 
 const objectType = (type: GraphQLOutputType): GraphQLObjectType =>

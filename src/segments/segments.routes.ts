@@ -1,6 +1,6 @@
 import type { Route } from '../rest/route.js'
 
-const filter = /* GraphQL */ `fragment Filter on SegmentFilter {
+const filter = /* GraphQL */ `fragment SegmentFilter on SegmentFilter {
   points_balance: pointsBalance { min max } spend_usd_estimated: spendUsdEstimated { min max }
   visit_count: visitCount { min max } redemption_count: redemptionCount { min max }
   last_visit_within_days: lastVisitWithinDays last_visit_not_within_days: lastVisitNotWithinDays
@@ -10,7 +10,7 @@ const filter = /* GraphQL */ `fragment Filter on SegmentFilter {
 }`
 
 /** docs: decisions, Segments. */
-const customer = /* GraphQL */ `fragment Customer on SegmentCustomer {
+const customer = /* GraphQL */ `fragment SegmentCustomer on SegmentCustomer {
   user_id: userId display_name: displayName points_balance: pointsBalance visit_count: visitCount
   redemption_count: redemptionCount spend_usd_estimated: spendUsdEstimated last_visit_at: lastVisitAt
   joined_at: joinedAt tier_id: tierId identifiers { id value label created_at: createdAt }
@@ -20,7 +20,7 @@ export const segmentRoutes: Route[] = [
   {
     method: 'get',
     path: '/segments/presets',
-    operation: `query { presets: segmentPresets { id name description filter { ...Filter } } } ${filter}`,
+    operation: `query { presets: segmentPresets { id name description filter { ...SegmentFilter } } } ${filter}`,
     sparse: ['filter'],
     status: 200,
     message: 'Segment presets retrieved successfully',
@@ -30,7 +30,7 @@ export const segmentRoutes: Route[] = [
     path: '/segments/customers',
     operation: `query ($input: SegmentInput!) {
       segmentCustomers(input: $input) {
-        customers { ...Customer }
+        customers { ...SegmentCustomer }
         pagination { limit offset returned total_count: totalCount }
       }
     } ${customer}`,
@@ -42,7 +42,7 @@ export const segmentRoutes: Route[] = [
     method: 'post',
     path: '/segments/preview',
     operation: `query ($input: SegmentInput!) {
-      segmentPreview(input: $input) { count sample { ...Customer } }
+      segmentPreview(input: $input) { count sample { ...SegmentCustomer } }
     } ${customer}`,
     data: 'unwrap',
     status: 200,
