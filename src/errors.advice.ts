@@ -263,32 +263,4 @@ export const errorAdvice: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     when: 'The e-mail has the status that the word says and is not sent again',
     whatToDo: 'Nothing.',
   },
-  TIER_NOT_FOUND: { when: 'There is no tier with this id', whatToDo: checkId },
-  POINTS_IMPORT_NOT_FOUND: { when: 'There is no upload with this id', whatToDo: checkId },
-  CODE_BATCH_NOT_FOUND: { when: 'There is no code batch with this id', whatToDo: checkId },
-  CODE_PREFIX_TAKEN: {
-    when: 'Another batch of the business has this prefix, or one that looks like it',
-    whatToDo: 'Choose another prefix.',
-  },
-  CODE_NOT_FOUND: {
-    when: 'No batch of the business has this code, or its check character is wrong; it counts as a failed attempt',
-    whatToDo: 'Ask the customer to read the code again.',
-  },
-  CODE_ALREADY_CLAIMED: { when: 'The code was claimed before', whatToDo: 'A code gives its points once.' },
-  BATCH_INACTIVE: {
-    when: 'The batch of the code was deactivated',
-    whatToDo: 'Its codes give nothing any more; those that were claimed keep their points.',
-  },
-  BATCH_EXPIRED: {
-    when: 'The codes of the batch were good until `expires_at`',
-    whatToDo: 'Make a new batch.',
-  },
-  TIER_LIMIT_REACHED: {
-    when: 'The business has as many tiers as it may have, which the message names',
-    whatToDo: 'Delete a tier first.',
-  },
-  TIER_IN_USE: {
-    when: 'A reward is gated by the tier or overrides something for it',
-    whatToDo: 'Change those rewards first.',
-  },
 }
