@@ -4,9 +4,15 @@ import type { CompiledRoute } from '../rest/compile.js'
 import { type JsonSchema, object } from './json-schema.js'
 
 /** Whatever is asked. */
-const always: readonly ErrorCode[] = ['INVALID_INPUT', 'RATE_LIMIT_EXCEEDED', 'INTERNAL', 'UNAVAILABLE']
+const always: readonly ErrorCode[] = [
+  'INVALID_INPUT',
+  'BUSINESS_SUSPENDED',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL',
+  'UNAVAILABLE',
+]
 /** Of whoever shows a key or a token. */
-const ofHolders: readonly ErrorCode[] = ['INVALID_API_KEY', 'BUSINESS_SUSPENDED', 'INSUFFICIENT_SCOPE']
+const ofHolders: readonly ErrorCode[] = ['INVALID_API_KEY', 'INSUFFICIENT_SCOPE']
 /** Of a request that may have a body. */
 const ofBodies: readonly ErrorCode[] = [
   'INVALID_JSON',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from 'node:http'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Example } from '../../src/openapi/examples.js'
 import type { Route } from '../../src/rest/route.js'
@@ -19,7 +19,11 @@ interface Described {
 type Operation = { responses: Record<string, Described> }
 interface OpenApi {
   paths: Record<string, Record<string, Operation>>
-  components: { responses: Record<string, Described>; headers: Record<string, { required?: boolean }> }
+  components: {
+    responses: Record<string, Described>
+    headers: Record<string, { required?: boolean }>
+    schemas: Record<string, unknown>
+  }
 }
 
 const PREFIX = '/api/v1'
@@ -39,21 +43,29 @@ const TELLING = ['retry-after', 'idempotency-replayed', 'allow', 'content-dispos
 
 function load() {
   const text = readFileSync(new URL(`../../${DOCUMENT}`, import.meta.url), 'utf8')
-  const document = JSON.parse(text, closed) as OpenApi
+  const document = JSON.parse(text) as OpenApi
   const ajv = new Ajv2020({ allowUnionTypes: true, validateSchema: false })
   addFormats.default(ajv)
-  ajv.addVocabulary(Object.keys(document))
-  ajv.addSchema(document, DOCUMENT)
+  ajv.addVocabulary(['components'])
+  ajv.addSchema({ components: { schemas: closed(document.components.schemas) } }, DOCUMENT)
   const paths = Object.keys(document.paths)
     .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
     .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`) }))
   return { document, ajv, paths, validators: new Map<string, ValidateFunction>() }
 }
 
-const closed = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && 'properties' in value && !('additionalProperties' in value)
-    ? { ...value, additionalProperties: false }
-    : value
+/** A schema that no further members fit, with references into the document. */
+const closed = (schema: unknown): AnySchema =>
+  JSON.parse(
+    JSON.stringify(schema).replaceAll('"#/components/', `"${DOCUMENT}#/components/`),
+    (_key, value: unknown) =>
+      typeof value === 'object' &&
+      value !== null &&
+      'properties' in value &&
+      !('additionalProperties' in value)
+        ? { ...value, additionalProperties: false }
+        : value,
+  )
 
 let loaded: ReturnType<typeof load> | undefined
 
@@ -85,17 +97,21 @@ export function departures(answer: Answer): string[] {
   return compare(answer, described.$ref ?? `#/paths/${escaped(path)}/${method}/responses/${answer.status}`)
 }
 
+/** What stands at a pointer of the document. */
+const at = (pointer: string): unknown =>
+  pointer
+    .slice(2)
+    .split('/')
+    .reduce<unknown>(
+      (value, part) => (value as Record<string, unknown>)[part.replaceAll('~1', '/').replaceAll('~0', '~')],
+      loaded!.document,
+    )
+
 const escaped = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1')
 
 function compare({ method, headers, body }: Answer, pointer: string): string[] {
   const { document } = loaded!
-  const described = pointer
-    .slice(2)
-    .split('/')
-    .reduce<unknown>(
-      (at, part) => (at as Record<string, unknown>)[part.replaceAll('~1', '/').replaceAll('~0', '~')],
-      document,
-    ) as Described
+  const described = at(pointer) as Described
   const names = Object.keys(described.headers ?? {})
   const lower = names.map((name) => name.toLowerCase())
   const problems = [
@@ -118,7 +134,7 @@ function validatorOf(pointer: string): ValidateFunction {
   const { ajv, validators } = loaded
   let validate = validators.get(pointer)
   if (!validate) {
-    validate = ajv.compile({ $ref: `${DOCUMENT}${encodeURI(pointer)}` })
+    validate = ajv.compile(closed(at(pointer)))
     validators.set(pointer, validate)
   }
   return validate
