@@ -9,6 +9,7 @@ import { schema } from '../../src/graphql/schema.js'
 import { createThings } from '../contract/things.js'
 import type { Tenant, TestApp } from '../helpers/app.js'
 import {
+  createCodes,
   createCustomer,
   createPoolReward,
   createRaffle,
@@ -39,11 +40,13 @@ export async function fillConnections(app: TestApp, tenant: Tenant, count: numbe
     Array.from({ length: count }, (_, index) => `VALUE-${index}`),
   )
   const { externalRewardId } = await createThings(tenant, ['externalRewardId'])
+  const { batch } = await createCodes(tenant, { quantity: count })
   const raffle = await createRaffle(tenant, { points_cost: 1 })
   const asked = 'mutation { createReviewQuestion(input: { text: "The staff?" }) { id } }'
   const answers = [{ question_id: (await tenant.graph(asked)).data.createReviewQuestion.id, rating: 4 }]
   for (let index = 0; index < count; index++) {
     await createRaffle(tenant)
+    await createCodes(tenant)
     const { user_id } = await createCustomer(tenant, {
       email: `customer-${index}@example.com`,
       identifiers: [{ value: `card-${index}` }, { value: `app-${index}` }],
@@ -72,7 +75,7 @@ export async function fillConnections(app: TestApp, tenant: Tenant, count: numbe
     const reviewed = await rest('POST /reviews', { user_id, rating: 5, answers })
     for (const { status, text } of [redeemed, tested, reviewed]) if (status >= 300) throw new Error(text)
   }
-  const values: Record<string, string> = { rewardId: pool.id, raffleId: raffle.id }
+  const values: Record<string, string> = { rewardId: pool.id, raffleId: raffle.id, batchId: batch.id }
   return fields.map(({ name, args }) => ({
     name,
     given: args

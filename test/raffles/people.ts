@@ -21,9 +21,11 @@ export async function addCustomers(
     [businessId, ids, points],
   )
   await pool.query(
-    `INSERT INTO transaction_counts AS n (business_id, type, status, shard, count) VALUES ($1, 'earn', 'completed', 0, $2)
-     ON CONFLICT (business_id, type, status, shard) DO UPDATE SET count = n.count + excluded.count`,
-    [businessId, count],
+    `INSERT INTO transaction_counts AS n (business_id, type, status, shard, count, points)
+     VALUES ($1, 'earn', 'completed', 0, $2, $2::bigint * $3)
+     ON CONFLICT (business_id, type, status, shard) DO UPDATE
+       SET count = n.count + excluded.count, points = n.points + excluded.points`,
+    [businessId, count, points],
   )
   return ids
 }
