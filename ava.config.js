@@ -1,4 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { tsImport } from 'tsx/esm/api'
+
+// Tests of the program as a process of its own start what is built.
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+})
 
 // One PostgreSQL for the run, beside any that the developer's own `npm start` uses.
 const { startTestServer } = await tsImport('./test/helpers/server.ts', import.meta.url)

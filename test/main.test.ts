@@ -10,7 +10,7 @@ import test from 'ava'
 import pg from 'pg'
 import { createTenant, restClient, startApp, TEST_SECRET } from './helpers/app.js'
 import { serverPid, temporaryDataDir } from './helpers/embedded-process.js'
-import { type Program, startProgram, startService } from './helpers/program.js'
+import { MAIN, type Program, startProgram, startService } from './helpers/program.js'
 
 // One after the other: every process here takes a processor of its own for a while.
 
@@ -220,10 +220,8 @@ test.serial(
     const folder = mkdtempSync(join(tmpdir(), 'loyalty-env-'))
     t.teardown(() => rmSync(folder, { recursive: true }))
     writeFileSync(join(folder, '.env'), 'PORT=from-the-file\nLOG_LEVEL=from-the-file\n')
-    const main = new URL('../src/main.ts', import.meta.url).pathname
-    const args = [`--import=${import.meta.resolve('tsx')}`, main, 'business', 'list']
     const error = t.throws(() =>
-      execFileSync(process.execPath, args, {
+      execFileSync(process.execPath, [MAIN, 'business', 'list'], {
         cwd: folder,
         env: { PATH: process.env.PATH, LOG_LEVEL: 'warn' },
         encoding: 'utf8',

@@ -1,5 +1,4 @@
-import type { Database } from '../database/database.js'
-import { statement } from '../database/sql.js'
+import { type Sql, statement } from '../database/sql.js'
 import { auditChecks } from './checks.js'
 
 /** What one check found. */
@@ -32,11 +31,16 @@ const statements = auditChecks.map(({ name, says, sql }) => ({
   ),
 }))
 
+/** What is audited: a database, or what one transaction sees of it. */
+interface Auditable {
+  transaction<T>(work: (transaction: { sql: Sql }) => Promise<T>): Promise<T>
+}
+
 /**
  * Proves every invariant of the stored data, of one business or of all. Each check is one statement, so it sees
  * one moment; it may run beside a busy service.
  */
-export function audit(database: Database, businessId?: string): Promise<{ checks: AuditResult[] }> {
+export function audit(database: Auditable, businessId?: string): Promise<{ checks: AuditResult[] }> {
   return database.transaction(async ({ sql }) => {
     await sql.run(noTimeout, [])
     const checks: AuditResult[] = []

@@ -15,7 +15,8 @@ export interface Program {
   readonly exited: Promise<number | null>
 }
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** As `npm start` runs it; every run of the tests builds it first (ava.config.js). */
+export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 /** Starts the program with these settings and nothing of the developer's own; it ends with the test at the latest. */
 export function startProgram(
@@ -23,7 +24,7 @@ export function startProgram(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
 ): Program {
-  const child = spawn(process.execPath, [`--import=${import.meta.resolve('tsx')}`, MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     // A folder without an .env file.
     cwd: '/',
     env: { PATH: process.env.PATH, ...settings },
