@@ -58,6 +58,8 @@ for (const [zone, today] of [
         occurredAt: moment,
       })
     })
+    // Once for each: it is slow, and a connection that rests for seconds meanwhile is closed.
+    const dated = rows.map((row) => ({ ...row, date: localDate(row.occurredAt, zone) }))
     await bookRows(app, tenant, rows)
     await bookRows(app, other, [plannedRow(clock.now(), { customerId: stranger.user_id, points: 999 })])
 
@@ -74,8 +76,8 @@ for (const [zone, today] of [
           redemptions: 0,
           visits: 0,
         }
-        for (const row of rows) {
-          if (row.status !== 'completed' || !of(localDate(row.occurredAt, zone))) continue
+        for (const row of dated) {
+          if (row.status !== 'completed' || !of(row.date)) continue
           const [figure, sign] = effects[`${row.type} ${row.source}`]!
           figures[figure]! += sign * row.points
           if (row.source === 'reward') figures.redemptions!++
