@@ -35,7 +35,7 @@ const [findViewer] = statements(recorded.me, 'find_viewer')
 const [readAccount] = statements(recorded.balance, 'read_account_by_id')
 const [listTransactions, countTransactions] = statements(
   recorded.transactions,
-  'list_transactions_0',
+  'transactions_0',
   'count_transactions',
 )
 const [lockEarner, postEntry] = statements(recorded.issue, 'lock_earner_by_id', 'ledger_post')
